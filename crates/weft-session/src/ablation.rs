@@ -2,59 +2,55 @@
 use crate::SchedulerKind;
 
 weft_units::named! {
-    /// Part of a session that is left out, to measure its effect.
+    /// Part of a session that an experiment leaves out to measure its effect.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum Ablation: "part to leave out" {
-        /// The receiver's feedback on frames changes nothing. Only
-        /// [`SchedulerKind::Converge`] has this part, and the next one.
+        /// The sender ignores the receiver's feedback on frames. Only
+        /// [`SchedulerKind::Converge`] has this part and `Priorities`.
         Feedback = "feedback",
-        /// Every packet is media like any other.
+        /// All packets have the same priority as media.
         Priorities = "priorities",
-        /// Nobody tells skew from loss: the receiver asks for every gap in the
-        /// stream's own numbers, and the sender believes it and finds no losses by
-        /// itself, as on one path. For both sides of a call.
+        /// The session does not distinguish skew from loss: the receiver requests every
+        /// gap in the stream's own numbers, and the sender answers each request and
+        /// detects no losses itself, as on one path. For both sides of a call.
         PathRepair = "path-repair",
-        /// Missing feedback makes no path suspect. A path is found dead by the
-        /// association's own checks alone, which takes a few seconds. For both sides
-        /// of a call.
+        /// Missing feedback makes no path suspect. Only the association's own checks find
+        /// dead paths, which takes a few seconds. For both sides of a call.
         PathDeath = "path-death",
-        /// Packets in flight on a path that dies are not sent again over another
-        /// path, unless the receiver asks for them.
+        /// Packets in flight on a path that dies are sent again over another path only if
+        /// the receiver requests them.
         InFlight = "in-flight",
-        /// Feedback comes every 25 ms, however many paths there are. For both sides
-        /// of a call.
+        /// Feedback is sent every 25 ms, for any number of paths. For both sides of a
+        /// call.
         QuickFeedback = "quick-feedback",
-        /// A path with a standing queue gets media like any other. Only
-        /// [`SchedulerKind::Weft`] has this part, and those that follow.
+        /// A path with a standing queue carries media like any other. Only
+        /// [`SchedulerKind::Weft`] has this part and the following ones.
         DegradedPaths = "sick-paths",
-        /// Packets that are stuck on a degraded path are sent again, however long
-        /// that takes.
+        /// Packets stuck on a degraded path are sent again, even if that takes long.
         FreshStart = "fresh-start",
-        /// The encoder hears the rate only, not what the paths bring of its next
-        /// picture in time.
+        /// The encoder gets the rate only, without the size of the next picture that the
+        /// paths deliver in time.
         FrameBudget = "frame-budget",
-        /// Nothing is learnt of what rate was safe.
+        /// The session does not learn which rate was safe.
         Caution = "caution",
-        /// No frame goes over two paths.
+        /// No frame is sent over two paths.
         Copies = "copies",
-        /// Where there is one path only, it is used as each of several. For both
-        /// sides of a call.
+        /// A single path is treated like one of several. For both sides of a call.
         OnlyPath = "only-path",
-        /// All is done that a peer's packets ask for, whatever that takes. Never
-        /// where a peer is real.
+        /// Work caused by a peer's packets has no limit. Never use this with a real peer.
         Budgets = "budgets",
     }
 }
 
-/// Set of parts that are left out together.
+/// Set of parts that an experiment leaves out together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ablations(u16);
 
 impl Ablations {
-    /// Nothing is left out.
+    /// Leaves nothing out.
     pub const NONE: Ablations = Ablations(0);
 
-    /// Returns this set with one part more.
+    /// Returns this set with one more part.
     #[must_use]
     pub fn with(self, part: Ablation) -> Ablations {
         Ablations(self.0 | 1 << part as u16)

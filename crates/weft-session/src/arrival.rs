@@ -1,6 +1,6 @@
 use weft_units::{Ecn, Instant};
 
-/// When and how a packet arrived.
+/// Arrival time and ECN field of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
     pub at: Instant,

@@ -10,12 +10,13 @@ use crate::schedule::SchedulerKind;
 
 /// Settings of a session, and the results of its negotiation.
 ///
-/// More than fifteen fields: each is a setting of its own.
+/// It has more than fifteen fields because each is an independent setting.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Negotiated header extension ids; they decide the [`Level`].
     pub extensions: ExtensionMap,
-    /// Format of the feedback of a peer that knows no paths. Default: transport-wide numbers.
+    /// Format of the feedback from a peer without multipath support. Default:
+    /// transport-wide numbers.
     pub feedback_format: FeedbackFormat,
     /// Frequency and paths of the feedback to the peer. Default: quick.
     pub reporting: Reporting,
@@ -25,23 +26,24 @@ pub struct Config {
     pub preference: Preference,
     /// Parts that the session leaves out, for experiments. Default: none.
     pub ablations: Ablations,
-    /// Patience and bounds of the receive side, for experiments. Default: weft's own.
+    /// Time limits and buffer bounds of the receive side, for experiments. Default:
+    /// weft's own.
     pub receiver: ReceiverProfile,
-    /// Rule for the number of repair packets on streams that have negotiated some
+    /// Rule for the number of repair packets on streams that negotiated them
     /// ([`SendStreamConfig::fec`]). Default: by the losses of each path.
     pub protection: ProtectionKind,
     /// Congestion controller; every path gets its own instance.
     pub controller: ControllerKind,
-    /// Share of this call beside others with the same controller: twice the weight asks for
-    /// twice the rate, if the controller supports weights
+    /// Share of this call relative to others with the same controller: a call with twice
+    /// the weight aims at twice the rate, if the controller supports weights
     /// ([`weft_cc::Controller::set_weight`]). Default: 1.
     pub weight: f64,
     /// Bounds of one path's rate. The path sends at the start rate before anything is
-    /// measured: too high floods a slow link, too low delays a sharp picture by a probe or
-    /// two. The highest rate is raised to a quarter more than `max_rate`, because one path may
-    /// have to carry everything.
+    /// measured: a value that is too high floods a slow link, one that is too low delays
+    /// a sharp picture by a probe or two. The highest rate is raised to a quarter more
+    /// than `max_rate`, because one path may have to carry everything.
     pub path_limits: Limits,
-    /// Treatment of packets that wait for a path's pacer. Default: they leave soon.
+    /// Treatment of packets that wait for a path's pacer. Default: they are sent soon.
     pub backlog: Backlog,
     /// Highest rate of the application's media over all paths, pictures and sound together.
     pub max_rate: Rate,
@@ -56,9 +58,9 @@ pub struct Config {
     pub max_packet: Bytes,
     /// RTCP canonical name of this endpoint (RFC 3550 section 6.5.1).
     pub cname: String,
-    /// SSRC of RTCP that belongs to no stream of ours.
+    /// SSRC for RTCP that belongs to none of our streams.
     pub feedback_ssrc: Ssrc,
-    /// Wall clock as one explicit input: NTP time (32.32 bits, RFC 5905) at
+    /// Wall clock as one explicit input: the NTP time (32.32 bits, RFC 5905) at
     /// `Instant::ZERO`.
     pub ntp_at_zero: u64,
 }
@@ -109,34 +111,34 @@ impl Config {
 /// Treatment of packets that wait for a path's pacer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Backlog {
-    /// They leave within a quarter of a second, if necessary faster than the controller's
-    /// rate. An encoder that learns the rate produces less at once.
+    /// Packets leave within a quarter of a second, if necessary faster than the
+    /// controller's rate. An encoder that gets the new rate produces less at once.
     LeavesSoon,
-    /// They leave at the controller's rate, and the application sends less while they wait
-    /// ([`Session::queue_time`](crate::Session::queue_time)). This suits a forwarder, which
-    /// cannot make pictures smaller.
-    ///
+    /// Packets leave at the controller's rate, and the application sends less while they
+    /// wait ([`Session::queue_time`](crate::Session::queue_time)). This suits a
+    /// forwarder, which cannot make pictures smaller.
     Waits {
-        /// Least rate at which the backlog leaves: the rate that the paths together are
-        /// known to carry, or zero if nothing is known.
+        /// Lowest rate at which the backlog leaves: the known capacity of all paths
+        /// together, or zero if it is unknown.
         known: Rate,
     },
 }
 
 weft_units::named! {
-    /// Extent of multipath that the two sides negotiated.
+    /// Level of multipath that the two sides negotiated.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum Level: "level" {
-        /// Both sides know paths: per-path numbers and feedback on every path.
+        /// Both sides support paths: per-path numbers, and feedback for every path.
         Full = "full",
-        /// The peer's feedback has no paths: the sender remembers the path of each number.
+        /// The peer's feedback does not name paths: the sender remembers the path of each
+        /// number.
         SenderSide = "sender-side",
         /// No per-packet feedback: one path carries everything.
         Single = "single",
     }
 }
 
-/// Identification of packets in the feedback of a peer that knows no paths.
+/// Identification of packets in the feedback from a peer without multipath support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FeedbackFormat {
     /// A number that counts the packets of all streams, in a header extension
@@ -155,12 +157,13 @@ weft_units::named! {
         /// are two.
         #[default]
         Quick = "quick",
-        /// As browsers do: sixteen times a second, over one path. For experiments only.
+        /// Sixteen times a second over one path, as browsers send it. For experiments
+        /// only.
         Browser = "browser",
     }
 }
 
-/// One stream that this side sends.
+/// Stream that this side sends.
 #[derive(Clone, Debug)]
 pub struct SendStreamConfig {
     /// SSRC of the media packets.
@@ -185,12 +188,12 @@ pub struct SendStreamConfig {
 /// Retransmission of a stream's lost packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Retransmission {
-    /// None: the peer does not send NACKs (no `nack`).
+    /// No retransmission: the peer does not send NACKs (no `nack`).
     None,
-    /// Repetition of the lost bytes (`Output::Repeat`): the peer sends NACKs (`nack`) but does
-    /// not know RTX.
+    /// Repetition of the lost bytes (`Output::Repeat`): the peer sends NACKs (`nack`) but
+    /// does not support RTX.
     SamePacket,
-    /// Under an SSRC and with a payload type of their own (RTX, RFC 4588).
+    /// Retransmission with its own SSRC and payload type (RTX, RFC 4588).
     Rtx(Ssrc, u8),
 }
 
@@ -203,22 +206,21 @@ impl Retransmission {
     }
 }
 
-/// Feedback that a peer gives on a stream's packets: negotiated for each media
-/// section.
+/// Feedback from the peer on a stream's packets, negotiated for each media section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feedback {
-    /// Fate of each packet, by the numbers of the session's [`Level`].
+    /// Arrival or loss of each packet, by the numbers of the session's [`Level`].
     EachPacket,
-    /// Receiver reports only: the stream's packets get no numbers. Measurements of the
-    /// other streams of a bundle count for it, too.
+    /// Receiver reports only: the stream's packets get no numbers. Measurements from the
+    /// other streams of a bundle apply to it, too.
     Reports,
 }
 
-/// One stream that this side receives.
+/// Stream that this side receives.
 #[derive(Clone, Debug)]
 pub struct ReceiveStreamConfig {
-    /// SSRC as signalled; without it the stream is recognised by `mid` or
-    /// payload type at its first packet.
+    /// SSRC as signalled; without it, the first packet identifies the stream by `mid` or
+    /// payload type.
     pub ssrc: Option<Ssrc>,
     /// Media identification (RFC 8843).
     pub mid: Option<Mid>,
@@ -233,10 +235,10 @@ pub struct ReceiveStreamConfig {
     pub fec: Option<(Option<Ssrc>, u8)>,
     /// Codec and packet format.
     pub codec: Codec,
-    /// Whole frames in play-out order, or packets as they come.
+    /// Whole frames in play-out order, or packets in the order of arrival.
     pub delivery: Delivery,
 }
 
-/// Retransmissions older than this help no frame: the jitter buffer's maximum plus a round
-/// trip. Chosen by us.
+/// Age above which a retransmission helps no frame: the jitter buffer's maximum plus a
+/// round trip. Chosen by us.
 pub(crate) const RETRANSMISSION_AGE: Duration = Duration::from_millis(1000);

@@ -8,92 +8,91 @@ use crate::receive::ReceivedFrame;
 /// Input of a session.
 #[derive(Debug)]
 pub enum Input<'a> {
-    /// An RTP packet, decrypted, from this path.
+    /// Decrypted RTP packet.
     Rtp {
-        /// The path that it came by.
+        /// Path on which it arrived.
         path: PathId,
-        /// The ECN field that it came with.
+        /// ECN field with which it arrived.
         ecn: Ecn,
         /// Header and payload.
         packet: &'a [u8],
     },
-    /// An RTP packet, decrypted, that came before by this path or another.
-    /// Its stream has it already; its path has shown what it does.
+    /// Decrypted RTP packet that arrived before, on this path or another. Its stream
+    /// already has it, so it only counts for the path's measurements.
     RtpAgain {
-        /// The path that it came by.
+        /// Path on which it arrived.
         path: PathId,
-        /// The ECN field that it came with.
+        /// ECN field with which it arrived.
         ecn: Ecn,
         /// Header and payload.
         packet: &'a [u8],
     },
-    /// A compound RTCP packet, decrypted, from this path.
+    /// Decrypted compound RTCP packet.
     Rtcp {
-        /// The path that it came by.
+        /// Path on which it arrived.
         path: PathId,
-        /// The whole compound packet.
+        /// Whole compound packet.
         packet: &'a [u8],
     },
-    /// The association found the path valid, for the first time or again.
+    /// The association validated the path, for the first time or again.
     PathUp {
-        /// The association's number for it.
+        /// The association's number for the path.
         path: PathId,
         /// Round-trip time of its checks.
         rtt: weft_units::Duration,
     },
-    /// No check is answered any more, on this path or any other, but no path is
-    /// better: until [`Input::PathUp`] next to nothing is sent.
+    /// No path answers checks any more, so this path is as good as any other. Until
+    /// [`Input::PathUp`], almost nothing is sent.
     PathSilent {
-        /// The association's number for it.
+        /// The association's number for the path.
         path: PathId,
     },
-    /// The association found the path dead; it may return.
+    /// The association found the path dead; the path may return.
     PathDown {
-        /// The association's number for it.
+        /// The association's number for the path.
         path: PathId,
     },
-    /// The path has left the association for good. The session forgets all
-    /// about it; a later path of the same number begins as a new one.
+    /// The path has left the association for good. The session forgets it; a later path
+    /// with the same number starts as a new one.
     PathRemoved {
-        /// The association's number for it.
+        /// The association's number for the path.
         path: PathId,
     },
-    /// The time of the last polled deadline has come. A spurious one does
-    /// nothing.
+    /// The time of the last polled deadline has come. A spurious timeout does nothing.
     Timeout,
 }
 
-/// Output of a session: something to do, or an event.
+/// Output of a session: an action for the caller, or an event.
 #[derive(Debug)]
 pub enum Output {
     /// Send this packet.
     Transmit(Transmit),
-    /// Send a packet again that went out before.
+    /// Send an earlier packet again.
     Repeat(Repeat),
-    /// Silence on this path: have the association check all of them.
+    /// This path is silent: ask the association to check all paths.
     SuspectPath(PathId),
-    /// Something that the application may want to know.
+    /// Event for the application.
     Event(Event),
 }
 
-/// A packet to protect once and send.
+/// Packet to protect once and send.
 #[derive(Debug)]
 pub struct Transmit {
-    /// The path to send it on.
+    /// Path on which to send it.
     pub path: PathId,
-    /// The ECN field to send it with on `path`. Copies are sent Not-ECT: what
-    /// becomes of them, nobody tells.
+    /// ECN field with which to send it on `path`. Copies are sent Not-ECT, because no
+    /// feedback reports on them.
     pub ecn: Ecn,
-    /// Paths that get the same protected bytes as well.
+    /// Further paths that get the same protected bytes.
     pub copies: Vec<PathId>,
     /// RTP or RTCP packet without `rest`, not yet protected.
     pub packet: Vec<u8>,
-    /// End of a forwarded packet's payload, shared with the other receivers;
-    /// empty for other packets. Encryption appends it to `packet`.
+    /// End of a forwarded packet's payload, shared with the other receivers; empty for
+    /// other packets. Encryption appends it to `packet`.
     pub rest: SharedBytes,
     /// RTP or RTCP.
     pub protocol: Protocol,
-    /// Whether it may be asked for again.
+    /// Whether a peer may request it again.
     pub retention: Retention,
 }
 
@@ -104,7 +103,7 @@ impl Transmit {
         Bytes((self.packet.len() + self.rest.len()) as u64)
     }
 
-    /// Returns the whole packet in one piece, not yet protected.
+    /// Returns the whole unprotected packet in one buffer.
     #[must_use]
     pub fn into_packet(mut self) -> Vec<u8> {
         self.packet.extend_from_slice(&self.rest);
@@ -112,12 +111,12 @@ impl Transmit {
     }
 }
 
-/// How long a packet that was sent is needed.
+/// How long a sent packet is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Retention {
-    /// Not at all.
+    /// It is not kept.
     None,
-    /// The protected bytes go into a `RepeatStore`.
+    /// Its protected bytes go into a `RepeatStore`.
     Repeatable,
 }
 
@@ -130,95 +129,94 @@ impl From<Retransmission> for Retention {
     }
 }
 
-/// Bytes to send again as they were protected the first time: a second
-/// encryption under one number would give the key stream away (RFC 7714
-/// section 8.1).
+/// Bytes to send again as they were protected the first time. Encrypting twice under one
+/// number would expose the key stream (RFC 7714 section 8.1).
 #[derive(Clone, Debug)]
 pub struct Repeat {
-    /// The stream's source.
+    /// SSRC of the stream.
     pub ssrc: Ssrc,
     /// RTP sequence number.
     pub sequence: u16,
-    /// The path to send it on.
+    /// Path on which to send it.
     pub path: PathId,
-    /// Paths that get it as well.
+    /// Further paths on which to send it.
     pub copies: Vec<PathId>,
 }
 
-/// RTP or RTCP: they are protected differently.
+/// RTP or RTCP, which are protected differently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
-    /// A media packet.
+    /// Media packet.
     Rtp,
-    /// A control packet.
+    /// Control packet.
     Rtcp,
 }
 
 /// Event for the application.
 #[derive(Debug)]
 pub enum Event {
-    /// The peer needs a keyframe of this stream of ours.
+    /// The peer needs a keyframe of a stream that this side sends.
     KeyframeRequested {
         /// The sending stream.
         stream: StreamId,
     },
-    /// The sum of what may be sent changed; encoders follow at once.
+    /// The total rate changed; encoders should follow at once.
     TargetRateChanged {
         /// For all streams together, without retransmissions.
         rate: Rate,
     },
-    /// A frame is due for decoding.
+    /// A frame should be decoded now.
     FrameReceived {
         /// The receiving stream.
         stream: StreamId,
-        /// Whole, in decoding order.
+        /// Complete frame, in decoding order.
         frame: ReceivedFrame,
     },
-    /// A packet came (streams with packet delivery).
+    /// A packet arrived (streams with packet delivery).
     PacketReceived {
         /// The receiving stream.
         stream: StreamId,
-        /// The packet, once each, in the order of arrival.
+        /// The packet; each packet is reported once, in the order of arrival.
         packet: MediaPacket,
     },
-    /// A path changed its state.
+    /// The state of a path changed.
     PathStateChanged {
-        /// The association's number for it.
+        /// The association's number for the path.
         path: PathId,
         /// Its new state.
         state: PathState,
     },
-    /// The peer said that this stream has ended (RTCP BYE).
+    /// The peer ended this stream (RTCP BYE).
     StreamEnded {
         /// The receiving stream.
         stream: StreamId,
     },
 }
 
-/// An encoded frame to send.
+/// Encoded frame to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// The encoder's bytes: a VP8 frame, an H.264 one as a byte stream (ITU-T
-    /// H.264 Annex B), or one Opus packet.
+    /// Encoded bytes: a VP8 frame, an H.264 frame as a byte stream (ITU-T H.264 Annex B),
+    /// or one Opus packet.
     pub data: &'a [u8],
     /// RTP timestamp in the stream's clock.
     pub timestamp: u32,
-    /// Can be decoded without any other.
+    /// Whether it can be decoded without any other frame.
     pub keyframe: bool,
-    /// VP8 temporal layer, if there are any.
+    /// VP8 temporal layer, if the stream has layers.
     pub temporal_layer: Option<u8>,
-    /// The frame refers to the base layer only (RFC 7741 section 4.2, `Y`).
+    /// Whether the frame refers to the base layer only (RFC 7741 section 4.2, `Y`).
     pub layer_sync: bool,
-    /// No later frame refers to it.
+    /// Whether no later frame refers to it.
     pub non_reference: bool,
-    /// When the picture was taken or the sound heard.
+    /// Capture time of the picture or sound.
     pub captured_at: Instant,
-    /// How loud it is, of sound: told to receivers that negotiated that.
+    /// Audio level; sent to receivers that negotiated it.
     pub audio_level: Option<AudioLevel>,
 }
 
 impl<'a> Frame<'a> {
-    /// A frame that needs no other, where none has layers.
+    /// Creates a frame that needs no other, of a stream without layers.
     #[must_use]
     pub fn new(data: &'a [u8], timestamp: u32, captured_at: Instant) -> Frame<'a> {
         Frame {

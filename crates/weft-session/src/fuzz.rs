@@ -1,4 +1,4 @@
-//! Body of the fuzz target `session`, which a test runs, too.
+//! Body of the fuzz target `session`, which a test also runs.
 
 use weft_units::fuzz::records;
 use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
@@ -23,13 +23,13 @@ const EXTENSIONS: ExtensionMap = ExtensionMap {
     repaired_rid: None,
     dependency: None,
 };
-/// Timers that may be due one after another at the same time.
+/// Most timers that may be due in a row at the same time.
 const MOST_AT_ONCE: usize = 100;
 
-/// Feeds the bytes to a session as packets of a peer with valid keys: whole packets,
-/// and well-formed ones with any numbers and content, while paths come and go,
-/// pictures are sent and time passes. The first byte selects what was negotiated.
-/// Time must always advance. Returns the number of inputs.
+/// Feeds the bytes to a session as packets of a peer with valid keys: whole packets, and
+/// well-formed ones with any numbers and content, while paths come and leave, pictures
+/// are sent and time passes. The first byte selects the negotiated features. Time must
+/// always advance. Returns the number of inputs.
 pub fn fuzz_packets(data: &[u8]) -> usize {
     let Some((negotiated, data)) = data.split_first() else {
         return 0;
@@ -149,7 +149,7 @@ impl Call {
         }
     }
 
-    /// A picture, or sound.
+    /// Sends a picture or sound.
     fn send(&mut self, content: &[u8]) {
         let size = match content {
             [high, low, ..] => usize::from(u16::from_be_bytes([high & 0x1f, *low])),
@@ -170,7 +170,7 @@ impl Call {
         sent.expect("it has the stream");
     }
 
-    /// Does what is due, and takes what the session wants.
+    /// Handles due timers and drains the session's outputs.
     fn catch_up(&mut self) {
         for _ in 0..MOST_AT_ONCE {
             while let Some(output) = self.session.poll_output() {
@@ -187,8 +187,8 @@ impl Call {
     }
 }
 
-/// A packet of a known stream, or nearly: which one, numbers and payload are the
-/// peer's to choose.
+/// Builds a packet of a known stream, or nearly so: the peer chooses the stream, numbers
+/// and payload.
 fn media(content: &[u8]) -> Vec<u8> {
     let (head, payload) = content.split_at(content.len().min(10));
     let byte = |place: usize| head.get(place).copied().unwrap_or(0);
@@ -223,7 +223,7 @@ fn media(content: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// A message of any type about the stream that the session sends.
+/// Builds a message of any type about the stream that the session sends.
 fn rtcp(content: &[u8]) -> Vec<u8> {
     let [_, packet_type, count, body @ ..] = content else {
         return Vec::new();

@@ -1,10 +1,9 @@
 //! Sans-IO multipath media session: streams, paths, schedulers, repair,
 //! receive buffers.
 //!
-//! A [`Session`] turns frames into packets on paths and packets from paths
-//! into frames. It decides everything and touches nothing: time comes in with
-//! every call, randomness at construction, packets go out through
-//! [`Session::poll_output`].
+//! A [`Session`] turns frames into packets on paths, and packets from paths into frames.
+//! It decides everything and does no I/O: every call passes the time, the constructor
+//! gets the randomness, and [`Session::poll_output`] returns the packets to send.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,8 @@
-/// A map of a few entries in the order of their keys.
+/// Map with few entries, sorted by key.
 ///
-/// A session has few paths, and at most dozens of streams. Every packet looks for one of each,
-/// and iterates over all paths: a sorted vector takes a fraction of the time of a tree.
+/// A session has few paths, and at most dozens of streams. Every packet looks up one of
+/// each, and iterates over all paths: a sorted vector takes a fraction of the time of a
+/// tree.
 #[derive(Debug)]
 pub(crate) struct SmallMap<K, V>(Vec<(K, V)>);
 
@@ -22,7 +23,7 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
     }
 
     fn place(&self, key: &K) -> Option<usize> {
-        // Of fewer, the first ones are found sooner than the middle.
+        // Among so few, linear search is faster than binary search.
         const FEW: usize = 4;
         match self.0.len() <= FEW {
             true => self.0.iter().position(|(k, _)| k == key),
@@ -30,7 +31,7 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
         }
     }
 
-    /// Returns the value of this key, which `make` creates if there is none.
+    /// Returns the value for this key, which `make` creates if it does not exist.
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let behind = self.0.iter().position(|(k, _)| *k >= key);
         let place = behind.unwrap_or(self.0.len());
@@ -50,7 +51,7 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
         Some(self.0.remove(place).1)
     }
 
-    /// Keeps the entries for which this is true.
+    /// Keeps the entries for which `keep` returns true.
     pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
         self.0.retain(|(key, value)| keep(key, value));
     }
@@ -67,7 +68,7 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
         self.0.clear();
     }
 
-    /// The key that so many stand before.
+    /// Returns the key at this position.
     pub fn key_at(&self, place: usize) -> Option<K> {
         self.0.get(place).map(|(key, _)| *key)
     }

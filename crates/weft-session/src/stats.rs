@@ -4,51 +4,51 @@ use crate::path::{EcnState, PathQualityStats, PathState};
 use crate::receive::ReceiverStats;
 use crate::schedule::{PathUse, Policy};
 
-/// A snapshot of a session's counters. Counters only grow; rates are the
-/// reader's to form from two snapshots.
+/// Snapshot of a session's counters. Counters only grow; compute rates from two
+/// snapshots.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// Paths that were up and have not left the association.
+    /// Paths that have been up and were not removed.
     pub paths: Vec<PathStats>,
-    /// Every sending stream.
+    /// Sending streams.
     pub senders: Vec<SenderStats>,
-    /// Every receiving stream.
+    /// Receiving streams.
     pub receivers: Vec<(StreamId, ReceiverStats)>,
     /// Target rate of all paths together.
     pub target_rate: Rate,
-    /// Packets dropped at the door.
+    /// Incoming packets that were dropped.
     pub drops: Drops,
 }
 
-/// Figures of one path.
+/// Statistics of one path.
 ///
-/// More than fifteen fields: a snapshot to be read, of figures that belong to
-/// one path and decide nothing.
+/// It has more than fifteen fields because it is a read-only snapshot of values that
+/// belong to one path and decide nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct PathStats {
-    /// The association's number for it.
+    /// The association's number for the path.
     pub path: PathId,
-    /// Whether media may go over it.
+    /// Whether the path may carry media.
     pub state: PathState,
-    /// How its link may be used.
+    /// Permitted use of its link.
     pub policy: Policy,
     /// Smoothed round-trip time.
     pub rtt: Duration,
     /// The controller's target rate.
     pub target_rate: Rate,
-    /// Rate that the controller measured to arrive.
+    /// Arrival rate that the controller measured.
     pub acknowledged_rate: Option<Rate>,
-    /// The controller's loss fraction, 0 to 1.
+    /// Loss fraction according to the controller, 0 to 1.
     pub loss: f64,
     /// The controller's state in one word.
     pub controller_state: &'static str,
-    /// RTP packets sent, copies included.
+    /// RTP packets sent, including copies.
     pub sent_packets: u64,
-    /// RTP bytes sent, copies included; without SRTP, UDP and IP.
+    /// RTP bytes sent, including copies; without SRTP, UDP and IP.
     pub sent_bytes: Bytes,
     /// Packets that the peer reported received.
     pub acknowledged_packets: u64,
-    /// Packets found lost on this path.
+    /// Packets detected as lost on this path.
     pub lost_packets: u64,
     /// Packets that the peer reported received with a mark (ECN-CE).
     pub marked_packets: u64,
@@ -60,20 +60,20 @@ pub struct PathStats {
     pub received_bytes: Bytes,
     /// Bytes that wait for the pacer.
     pub queued: Bytes,
-    /// Receiver's account of what the path did to frames.
+    /// Receiver's report of the path's effect on frames.
     pub quality: PathQualityStats,
-    /// Whether media goes over it, and how often that changed.
+    /// Whether the path carries media, and how often that changed.
     pub usage: PathUse,
 }
 
-/// One sending stream.
+/// Statistics of one sending stream.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderStats {
-    /// As it was added to the session.
+    /// Id under which it was added to the session.
     pub stream: StreamId,
     /// Frames sent.
     pub frames: u64,
-    /// Packets sent, retransmissions and probes included.
+    /// Packets sent, including retransmissions and probes.
     pub packets: u32,
     /// Packets sent for the first time.
     pub media_packets: u64,
@@ -81,10 +81,10 @@ pub struct SenderStats {
     pub repair_packets: u64,
     /// Packets sent again because they were lost.
     pub retransmissions: u64,
-    /// Sequence numbers that the peer asked for.
+    /// Sequence numbers that the peer requested.
     pub nacked: u64,
-    /// Requests of those that were not answered: the packets had arrived or were
-    /// under way.
+    /// Requested sequence numbers that were not sent again, because the packets had
+    /// arrived or were in flight.
     pub nacks_ignored: u64,
     /// Keyframe requests received.
     pub keyframes_requested: u64,
@@ -93,15 +93,14 @@ pub struct SenderStats {
 /// Packets from the network that were dropped, by reason.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Drops {
-    /// Not RTP or RTCP, truncated, or of absurd size.
+    /// Packets that are not RTP or RTCP, truncated, or of an impossible size.
     pub malformed: u64,
-    /// Packets of a stream that was not negotiated.
+    /// Packets of streams that were not negotiated.
     pub unknown_stream: u64,
-    /// Feedback for packets that were never sent or are long forgotten.
+    /// Feedback on packets that were never sent or were forgotten long ago.
     pub stale_feedback: u64,
-    /// Quality feedback and frame rates that cannot be true.
+    /// Quality feedback and frame rates with impossible values.
     pub implausible: u64,
-    /// RTCP beyond what is handled of one peer in a time, or lists of more than
-    /// was ever sent.
+    /// RTCP beyond the limit for one peer, or with lists longer than everything sent.
     pub over_budget: u64,
 }

@@ -1,5 +1,5 @@
-//! Costs that a peer that is let in can cause: each input is tried for the
-//! memory that it takes and the feedback that it causes.
+//! Cost that an authenticated peer can cause: each test measures the memory that an input
+//! takes and the feedback that it causes.
 
 use weft_session::{
     Config, Delivery, Feedback, FeedbackFormat, Frame, Input, Output, Protocol,
@@ -16,7 +16,7 @@ static ALLOCATOR: Counting = Counting;
 
 const MEDIA: Ssrc = Ssrc(100);
 const REPAIR: Ssrc = Ssrc(102);
-/// The stream that the session sends.
+/// Stream that the session sends.
 const OURS: Ssrc = Ssrc(200);
 const EXTENSIONS: ExtensionMap = ExtensionMap {
     transport_sequence: Some(3),
@@ -27,12 +27,12 @@ const EXTENSIONS: ExtensionMap = ExtensionMap {
     repaired_rid: None,
     dependency: None,
 };
-/// Between two reports while packets come.
+/// Time between two reports while packets arrive.
 const REPORT: Duration = Duration::from_millis(25);
-/// Packets of the smallest size that 5 Mbit/s bring within that.
+/// Packets of the smallest size that arrive within that time at 5 Mbit/s.
 const PACKETS: u16 = 250;
 
-/// By what feedback names the packets.
+/// Numbers by which feedback names packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum By {
     Path,
@@ -49,11 +49,11 @@ struct Victim {
 /// Cost of an input.
 #[derive(Clone, Copy, Default, Debug)]
 struct Cost {
-    /// Bytes taken from the allocator.
+    /// Bytes allocated.
     allocated: u64,
-    /// Bytes of RTCP that was sent on one path.
+    /// Bytes of RTCP sent on one path.
     feedback: usize,
-    /// Messages of it.
+    /// Messages in that RTCP.
     messages: usize,
 }
 
@@ -92,13 +92,13 @@ impl Victim {
             session,
             by,
         };
-        // A start of the ordinary kind.
+        // An ordinary start.
         let first = victim.packet(MEDIA, 0, 0, 0);
         victim.attack(std::iter::once(first));
         victim
     }
 
-    /// A packet whose number, as feedback names it, is `number`.
+    /// Builds a packet that feedback names by `number`.
     fn packet(&self, ssrc: Ssrc, path: u8, sequence: u16, number: u16) -> Vec<u8> {
         let (sequence, path, transport) = match self.by {
             By::Path => (sequence, Some(path), None),
@@ -126,8 +126,8 @@ impl Victim {
         packet
     }
 
-    /// A repair packet of this length comes, which names a hundred packets of
-    /// media that have not come: those from 200 after this one on.
+    /// Delivers a repair packet of this length for a hundred media packets that have not
+    /// arrived, from 200 after this one on.
     fn repair(&mut self, after: u16, length: usize) {
         let mut repair = Repair {
             mask: Mask::new(after.wrapping_add(200), 0..100),
@@ -149,7 +149,7 @@ impl Victim {
         self.session.handle_input(self.now, input);
     }
 
-    /// The cost of the packets and of the report that follows.
+    /// Returns the cost of the packets and of the report that follows.
     fn attack(&mut self, packets: impl Iterator<Item = Vec<u8>>) -> Cost {
         let packets: Vec<Vec<u8>> = packets.collect();
         let (before, path, ecn) = (tally().taken, PathId(0), Ecn::NotEct);
@@ -174,10 +174,9 @@ impl Victim {
     }
 }
 
-/// Memory for a packet of whatever kind, its place in logs, and its share of
-/// the reports.
+/// Memory for any kind of packet, its entries in logs, and its share of the reports.
 const PER_PACKET: u64 = 1_000;
-/// A report of the widest gaps that are told.
+/// Memory for a report with the widest gaps that are reported.
 const PER_REPORT: u64 = 300_000;
 
 fn assert_bounded(cost: Cost) {
@@ -235,15 +234,15 @@ fn numbers_that_jump_cost_no_more_than_the_packets_that_bear_them() {
 fn packets_after_a_jump_and_a_real_gap_are_reported() {
     for by in [By::Path, By::Transport] {
         let mut victim = Victim::new(by);
-        // A thousand packets were lost, then the numbers restart.
+        // A thousand packets are lost, then the numbers restart.
         let numbers = [1, 1002, 1003, 30_000, 30_001];
         let packets: Vec<_> = (1..)
             .zip(numbers)
             .map(|(i, number)| victim.packet(MEDIA, 0, i, number))
             .collect();
         let cost = victim.attack(packets.into_iter());
-        // From the last report's packet on; what lies before the jump, and
-        // what lies behind it.
+        // The report starts with the last reported packet and covers both sides of the
+        // jump.
         assert_eq!(cost.messages, 2, "{cost:?}");
     }
 }
@@ -283,7 +282,7 @@ fn sequence_numbers_that_jump_take_no_place_for_what_lies_between() {
     }
 }
 
-/// RTCP as a peer writes it by hand: whole words behind a header.
+/// Builds RTCP by hand: whole words after a header.
 fn rtcp(packet_type: u8, count: u8, body: &[u8]) -> Vec<u8> {
     let words = (body.len() / 4) as u16;
     let mut packet = vec![0x80 | count, packet_type];
@@ -292,8 +291,8 @@ fn rtcp(packet_type: u8, count: u8, body: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Feedback by transport-wide numbers that names 32,000 packets, all lost, in
-/// some twenty bytes.
+/// Builds transport-wide feedback that names 32,000 packets, all lost, in about twenty
+/// bytes.
 fn runs_of_lost() -> Vec<u8> {
     let mut body = Vec::new();
     for word in [1_u32, OURS.0, 32_000, 0] {
@@ -305,7 +304,7 @@ fn runs_of_lost() -> Vec<u8> {
     rtcp(205, 15, &body)
 }
 
-/// A datagram that asks for some 5,000 packets again.
+/// Builds a datagram that requests about 5,000 packets again.
 fn long_nack() -> Vec<u8> {
     let mut body = Vec::new();
     for word in [1, OURS.0] {
@@ -318,8 +317,7 @@ fn long_nack() -> Vec<u8> {
     rtcp(205, 1, &body)
 }
 
-/// A session that has sent a second of pictures, of which it has heard
-/// nothing.
+/// Returns a session that has sent a second of pictures and got no feedback.
 fn sender(by: By) -> Victim {
     let mut victim = Victim::new(by);
     let stream = victim.session.add_send_stream(SendStreamConfig {
@@ -346,7 +344,7 @@ fn sender(by: By) -> Victim {
     victim
 }
 
-/// Memory taken for so many of these datagrams within a second.
+/// Returns the memory that this many datagrams allocate within a second.
 fn flood(victim: &mut Victim, datagram: &[u8]) -> u64 {
     const DATAGRAMS: u64 = 1_000;
     let (before, path) = (tally().taken, PathId(0));
@@ -381,8 +379,8 @@ fn requests_for_packets_are_looked_up_within_a_budget() {
 
 #[test]
 fn small_messages_are_handled_within_a_budget() {
-    // Three hundred keyframe requests in full intra requests of 8 bytes each,
-    // and as many empty goodbyes.
+    // Three hundred keyframe requests in full intra requests of 8 bytes each, and as many
+    // empty BYE packets.
     let requests: Vec<u8> = std::iter::once([0, 0, 0, 1, 0, 0, 0, 0])
         .chain((0..148).map(|i| [0, 0, 0, 200, i, 0, 0, 0]))
         .flatten()
@@ -398,8 +396,8 @@ fn small_messages_are_handled_within_a_budget() {
 
 #[test]
 fn a_peer_that_reports_often_stays_within_its_budget() {
-    // Four hundred reports a second, as of eight paths with half as many
-    // again, and a receiver report with each.
+    // Four hundred reports a second, as for eight paths plus half as many again, and a
+    // receiver report with each.
     let mut datagram = rtcp(201, 0, &[0, 0, 0, 1]);
     datagram.extend(rtcp(206, 1, &[0, 0, 0, 1, 0, 0, 0, 200]));
     let mut victim = sender(By::Path);
@@ -413,16 +411,16 @@ fn a_peer_that_reports_often_stays_within_its_budget() {
     assert_eq!(victim.session.stats().drops.over_budget, 0);
 }
 
-/// Memory of one stream of pictures whose sender does all that it can at once:
-/// before the next report, the smallest packets on more paths than there are,
-/// each number of a path and each copy of another's; the longest packets, kept
-/// for repair packets; and repair packets of the longest kind, each of which
-/// lacks all but one of a hundred packets.
+/// Memory of one video stream whose sender does everything that it can at once: before
+/// the next report, it sends the smallest packets on more paths than exist, with each
+/// path's numbers and copies of other paths' packets; the longest packets, which are kept
+/// for repair packets; and repair packets of the longest kind, each of which lacks all
+/// but one of a hundred packets.
 #[test]
 fn memory_of_one_hostile_stream_is_bounded() {
-    /// Logs of 16 paths, of 4,096 arrivals and as many copies; 512 packets of
-    /// 2,000 bytes; 128 repair packets; rings of numbers. Lists that grow have
-    /// room for twice what they hold.
+    /// Logs of 16 paths with 4,096 arrivals and as many copies; 512 packets of 2,000
+    /// bytes; 128 repair packets; rings of numbers. Growing lists have room for twice
+    /// their content.
     const COMPUTED: i64 = 16 * 4_096 * (2 * 24 + 2 * 16) + 512 * 2_048 + 128 * 2_048 + 200_000;
     const LONG: usize = 1_900;
     let mut victim = Victim::new(By::Path);

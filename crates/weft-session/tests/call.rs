@@ -1,4 +1,4 @@
-//! A call in virtual time: two sessions over links of `weft-links`.
+//! Call in virtual time: two sessions over links of `weft-links`.
 
 mod calm;
 mod ecn;
@@ -45,12 +45,12 @@ fn two_links_with_skew_need_neither_nacks_nor_retransmissions() {
     let mut world = World::new(2, &links, SchedulerKind::Weft);
     world.run(seconds(20));
     let sent = world.sender_stats();
-    // A controller that feels for the capacity may lose a packet or two.
+    // A controller that probes for capacity may lose a packet or two.
     assert!(sent.nacked < 20, "{} NACKed", sent.nacked);
     assert!(world.frames_between(seconds(2), seconds(20)) >= 530);
     let used = world.bytes_per_link();
     let share = used[0] as f64 / (used[0] + used[1]) as f64;
-    // The near link carries what it can.
+    // The nearer link carries as much as it can.
     assert!((0.5..=0.98).contains(&share), "link 0 carried {share}");
 }
 
@@ -78,7 +78,7 @@ fn cutting_either_link_leaves_no_visible_gap() {
     }
 }
 
-/// The sound of ten seconds, at whose half one of two links dies.
+/// Sends sound for ten seconds; one of two links dies in the middle.
 fn sound_over_a_cut(seed: u64, scheduler: SchedulerKind, cut: usize) -> (usize, Duration) {
     let links = [link("rate=6mbit,delay=15ms"), link("rate=4mbit,delay=35ms")];
     let mut world = World::new(seed, &links, scheduler);
@@ -98,8 +98,8 @@ fn sound_has_no_gap_when_one_of_two_paths_dies() {
         {
             let (missed, silence) = sound_over_a_cut(seed, scheduler, cut);
             assert_eq!(missed, 0, "{scheduler}, cut {cut}, seed {seed}");
-            // A packet's 20 ms, once the 20 ms between the links, and a few
-            // packets of pictures that are on their way before it.
+            // The 20 ms of a packet, once the 20 ms between the links, and a few packets
+            // of pictures that are sent before it.
             let limit = Duration::from_millis(55);
             assert!(
                 silence <= limit,
@@ -141,7 +141,7 @@ fn duplicates_cost_a_copy_and_a_cut_leaves_no_trace() {
     assert!(gap <= Duration::from_millis(100), "gap of {gap:?}");
 }
 
-/// Everything goes over both links, of which the first loses a tenth.
+/// Links for a call that sends everything over both; the first one loses a tenth.
 const ONE_BAD: [&str; 2] = ["rate=4mbit,delay=20ms,loss=10%", "rate=4mbit,delay=35ms"];
 
 fn duplicates_measure_each_path(mut world: World) {
@@ -161,9 +161,9 @@ fn a_copy_that_arrives_does_not_speak_for_the_path_that_lost_the_packet() {
     world.set_max_rate(Rate::from_mbps(1));
     duplicates_measure_each_path(World::new(10, &links, SchedulerKind::Duplicate));
     world.run(seconds(20));
-    // What one link lost the other brings 15 ms later: nothing is missing but
-    // what a probe or a report made late (2 to 13 over twelve seeds, of about
-    // 130 that the bad path loses).
+    // The other link delivers 15 ms later what one link lost: only packets delayed by a
+    // probe or a report are requested (2 to 13 over twelve seeds, of about 130 that the
+    // bad path loses).
     let sent = world.sender_stats();
     assert!(sent.nacked <= 20, "{} NACKed", sent.nacked);
     assert!(sent.retransmissions <= 10, "{}", sent.retransmissions);
@@ -178,7 +178,7 @@ fn copies_to_a_peer_that_knows_no_paths_have_numbers_of_their_own() {
 
 #[test]
 fn all_links_down_and_back_resumes_by_itself() {
-    // A migration takes longer: it waits for the link that it was on.
+    // A migration takes longer: it waits for its earlier link.
     let kinds = SchedulerKind::ALL.into_iter();
     for kind in kinds.filter(|kind| *kind != SchedulerKind::Migrate) {
         let links = [link("rate=4mbit,delay=20ms"), link("rate=4mbit,delay=25ms")];
@@ -205,13 +205,13 @@ fn receiver_reports_alone_find_a_sane_rate() {
         let rate = world.received_rate(seconds(40), seconds(60));
         (world, rate)
     };
-    // 600 kbps grow by 8 % a second: 2.5 Mbps after 19 s.
+    // 600 kbps that grow by 8 % a second reach 2.5 Mbps after 19 s.
     let (_, wide) = run("rate=5mbit,delay=25ms");
     assert!(wide >= Rate::from_kbps(2250), "{wide:?} over 5 Mbps");
     let (world, narrow) = run("rate=1200kbit,delay=25ms,queue=400ms");
     assert!(narrow >= Rate::from_kbps(700), "{narrow:?} over 1.2 Mbps");
     let shown = world.frames_between(seconds(40), seconds(60));
-    // Without delays only loss says that the link is full.
+    // Without delay measurements, only loss shows that the link is full.
     assert!(shown >= 500, "{shown} frames in 20 s over 1.2 Mbps");
     let latency = world.latency_quantile(0.95);
     assert!(latency <= Duration::from_millis(450), "p95 {latency:?}");
@@ -232,7 +232,7 @@ fn the_same_seed_gives_the_same_call() {
     assert_ne!(run(8), run(9));
 }
 
-/// Two paths as in Converge, section 6.2, with this loss.
+/// Runs a call over two paths as in Converge, section 6.2, with this loss.
 fn protected(protection: ProtectionKind, loss: &str) -> World {
     let spec = format!("rate=15mbit,delay=100ms,loss={loss}");
     let mut world = World::new(11, &[link(&spec), link(&spec)], SchedulerKind::Converge);
@@ -249,7 +249,7 @@ fn repair_packets_follow_loss_and_spare_retransmissions() {
     let world = protected(ProtectionKind::PathSpecific, "5%");
     let sent = world.sender_stats();
     let overhead = sent.repair_packets as f64 / sent.media_packets as f64;
-    // l × β, and a packet for each keyframe.
+    // l × β, plus a packet for each keyframe.
     assert!((0.04..=0.08).contains(&overhead), "overhead {overhead}");
     let came = world.receiver_stats().protection;
     let utilisation = came.used as f64 / came.received as f64;
@@ -268,7 +268,7 @@ fn nothing_is_repaired_where_nothing_is_lost() {
     let world = protected(ProtectionKind::PathSpecific, "0%");
     let sent = world.sender_stats();
     let overhead = sent.repair_packets as f64 / sent.media_packets as f64;
-    // A controller that feels for the capacity may lose a packet or two.
+    // A controller that probes for capacity may lose a packet or two.
     assert!(overhead <= 0.01, "overhead {overhead}");
 }
 
@@ -310,7 +310,7 @@ fn repair_packets_that_make_no_sense_change_nothing() {
     let broken = [
         vec![],
         vec![0; 7],
-        // Retransmission form; an empty mask; masks and lengths of all ones.
+        // Retransmission form, an empty mask, and masks and lengths of all ones.
         [vec![0x80; 8], vec![0; 30]].concat(),
         vec![0; 30],
         [vec![0x3f, 0xff], vec![0xff; 1400]].concat(),
@@ -318,7 +318,7 @@ fn repair_packets_that_make_no_sense_change_nothing() {
     for payload in &broken {
         world.inject([header(100), payload.clone()].concat());
     }
-    // Of a source that was never announced.
+    // From a source that was never announced.
     world.inject([header(77), vec![0; 8], vec![0, 1, 0x40, 0, 1]].concat());
     world.run(seconds(2));
     let came = world.receiver_stats().protection;
@@ -338,7 +338,7 @@ fn controllers_can_change_during_a_call() {
     assert!(!["ramp-up", "gradual"].contains(&before), "{before}");
     for (name, from) in [("nada", 5), ("scream", 10), ("gcc", 15)] {
         world.set_controller(name.parse().unwrap());
-        // It knows nothing of the path yet.
+        // The new controller knows nothing about the path yet.
         let begun = world.path_stats(0);
         assert_eq!(begun.target_rate, Rate::from_kbps(600), "{name}");
         world.run(seconds(from + 5));

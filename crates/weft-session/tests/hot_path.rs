@@ -1,6 +1,5 @@
-//! Once a call runs, a packet takes no memory from the system, neither on its
-//! way out nor on its way in: what is taken is taken for each frame and for
-//! each report.
+//! Once a call runs, a packet needs no allocation, neither when sent nor when received:
+//! memory is only allocated for each frame and each report.
 
 use std::collections::VecDeque;
 
@@ -20,24 +19,24 @@ use weft_wire::rtp::ExtensionMap;
 static ALLOCATOR: Counting = Counting;
 
 const DELAY: Duration = Duration::from_millis(10);
-/// Less than fits a packet.
+/// Bytes of payload that fit a packet.
 const PART: usize = 1100;
 const WARM_UP: Duration = Duration::from_secs(5);
 const MEASURED: Duration = Duration::from_secs(10);
 
-/// Use of a packet's memory when it has arrived.
+/// Whether a packet's memory is given back when it has arrived.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Memory {
     GivenBack,
     Dropped,
 }
 
-/// A sender and a receiver, ten milliseconds apart on two paths.
+/// Sender and receiver, ten milliseconds apart on two paths.
 struct Call {
     now: Instant,
     ends: [Session; 2],
     stream: StreamId,
-    /// When it arrives, and at which end.
+    /// Packets in flight with their arrival time and receiving end.
     flights: VecDeque<(Instant, usize, Transmit)>,
     next_frame: Instant,
     data: Vec<u8>,
@@ -170,7 +169,7 @@ impl Call {
     }
 }
 
-/// Allocations and packets of ten seconds.
+/// Returns the allocations and packets of ten seconds.
 fn cost(packets_per_frame: usize, memory: Memory) -> (u64, u64) {
     let mut call = Call::new(packets_per_frame, memory);
     call.run(WARM_UP);
@@ -226,15 +225,15 @@ fn the_payload_of_a_forwarded_packet_is_never_copied() {
         let [sent] = &sent[..] else {
             panic!("{} packets went out", sent.len());
         };
-        // Encryption reads it where it came.
+        // Encryption reads the payload where it arrived.
         assert_eq!(sent.rest.as_ptr(), came[3..].as_ptr());
         assert_eq!(
             sent.packet[sent.packet.len() - 4..],
             [0x90, 0x80, 0x81, 0x02]
         );
         assert_eq!(sent.size().0 as usize, sent.packet.len() + PART - 3);
-        // This test's, the packet's, this output, and one in the store of each
-        // viewer so far, for retransmissions.
+        // One reference each for this test, the packet and this output, plus one in the
+        // store of each viewer so far, for retransmissions.
         assert_eq!(came.references(), 3 + viewers);
     }
 }

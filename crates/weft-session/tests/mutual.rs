@@ -1,4 +1,4 @@
-//! A connection whose both ends send and receive, within a bound on everything sent.
+//! Connection whose two ends both send and receive, within a limit on everything sent.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ const LIMIT: Rate = Rate::from_mbps(1);
 /// Bytes of a picture: 720 kbit/s at 30 a second.
 const PICTURE: usize = 3000;
 
-/// An end that sends its stream and receives that of the other end.
+/// Creates an end that sends its stream and receives that of the other end.
 fn end(own: u32, other: u32) -> (Session, StreamId) {
     let extensions = ExtensionMap {
         transport_sequence: Some(3),
@@ -51,12 +51,13 @@ fn end(own: u32, other: u32) -> (Session, StreamId) {
     (session, stream)
 }
 
-/// Pictures that each end has received, and RTP bytes that it has sent.
+/// Runs the call; returns the pictures that each end has received, and the RTP bytes that
+/// it has sent.
 fn run() -> [(u32, usize); 2] {
     let mut ends = [end(100, 200), end(200, 100)];
     let mut results = [(0, 0); 2];
     let mut flights: VecDeque<(Instant, usize, Transmit)> = VecDeque::new();
-    // The second end sends between the pictures of the first.
+    // The second end sends halfway between the pictures of the first.
     let mut next = [Instant::ZERO, Instant::ZERO + FRAME_INTERVAL / 2];
     let mut sent = [0; 2];
     let mut now = Instant::ZERO;

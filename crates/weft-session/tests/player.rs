@@ -1,5 +1,5 @@
-//! Session of a forwarder for one player: its memory where the player says nothing
-//! (packets sent within the time in which they may be asked for again), and its pace.
+//! Session of a forwarder for one player: its memory if the player sends nothing (the
+//! packets sent within the time in which they may be requested again), and its pacing.
 
 use std::collections::VecDeque;
 
@@ -16,11 +16,11 @@ use weft_wire::rtp::ExtensionMap;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most that is taken of a publisher, and so forwarded.
+/// Highest rate accepted from a publisher, and therefore forwarded.
 const RATE: Rate = Rate::from_mbps(100);
-/// Packets of it, of which a hundred and some bytes are headers and tags.
+/// Payload of each packet; headers and tags take a bit more than a hundred bytes.
 const PAYLOAD: usize = 1_100;
-/// Four seconds of it.
+/// Packets in four seconds at this rate.
 const PACKETS: u64 = 40_000;
 const CAMERAS: u32 = 4;
 
@@ -66,7 +66,7 @@ fn a_player_that_is_silent_costs_two_seconds_of_what_is_published() {
                 dependency: Box::default(),
                 payload: SharedBytes::from(vec![0x10; PAYLOAD]).into(),
                 content: Content::Media,
-                // One that nobody answers is not sent anything but keyframes.
+                // A silent player gets only keyframes.
                 keyframe: true,
             };
             let to = cameras[(number % u64::from(CAMERAS)) as usize];
@@ -78,11 +78,11 @@ fn a_player_that_is_silent_costs_two_seconds_of_what_is_published() {
     });
     println!("{} bytes are held of {sent} packets", cost.peak);
     assert!(sent >= PACKETS, "{sent} went out");
-    // As SECURITY.md says, and no less than half of it, or nothing was held.
+    // As SECURITY.md says, and at least half of it, because otherwise nothing was held.
     assert!((13_000_000..26_500_000).contains(&cost.peak), "{cost:?}");
 }
 
-/// A forwarder and its player, ten milliseconds apart on one path.
+/// Forwarder and its player, ten milliseconds apart on one path.
 struct Pair {
     now: Instant,
     ends: [Session; 2],
@@ -94,7 +94,7 @@ struct Pair {
 const DELAY: Duration = Duration::from_millis(10);
 
 impl Pair {
-    /// On a path that is known to carry this rate and no more.
+    /// Creates a pair on a path that is known to carry exactly this rate.
     fn new(rate: Rate) -> Pair {
         let extensions = ExtensionMap {
             path: Some(5),
@@ -131,8 +131,8 @@ impl Pair {
         }
     }
 
-    /// Forwards a picture that came at once; returns the number of its packets that leave
-    /// at once.
+    /// Forwards a picture whose packets arrive at once; returns how many of them leave at
+    /// once.
     fn forward(&mut self, packets: u64) -> usize {
         let before = self.flights.len();
         for number in 1..=packets {
@@ -164,7 +164,7 @@ impl Pair {
         }
     }
 
-    /// Lets a millisecond pass.
+    /// Advances the time by a millisecond.
     fn step(&mut self) {
         self.now += Duration::from_millis(1);
         while self.flights.front().is_some_and(|(at, ..)| *at <= self.now) {
@@ -184,8 +184,8 @@ impl Pair {
         self.drain();
     }
 
-    /// Forwards small pictures for a second, then a keyframe of 50 packets; returns the
-    /// number of its packets that leave at once.
+    /// Forwards small pictures for a second, then a keyframe of 50 packets; returns how
+    /// many of its packets leave at once.
     fn keyframe_after_a_second(&mut self) -> usize {
         for ms in 0..1_000 {
             if ms % 33 == 0 {
@@ -199,12 +199,12 @@ impl Pair {
 
 #[test]
 fn a_keyframe_leaves_at_once_where_the_path_has_room_and_is_spread_where_it_is_full() {
-    // The small pictures are half a megabit a second.
+    // The small pictures take half a megabit a second.
     let together = Pair::new(Rate::from_mbps(5)).keyframe_after_a_second();
     assert_eq!(together, 50);
     let spread = Pair::new(Rate::from_kbps(700)).keyframe_after_a_second();
     assert!((1..=10).contains(&spread), "{spread} packets at once");
-    // Nothing is known of a new path.
+    // A new path is unknown.
     let first = Pair::new(Rate::from_mbps(5)).forward(50);
     assert!((1..=10).contains(&first), "{first} packets at once");
 }
@@ -227,7 +227,7 @@ fn forgotten_pictures_are_not_sent_and_not_sent_again() {
     let other = camera(&mut pair.ends[0], 1);
     pair.ends[0].forget_pictures(Some(other));
     assert!(pair.ends[0].queue_time() > Duration::from_millis(300));
-    // What has left is lost.
+    // Loses the packets that have left.
     pair.flights.retain(|(_, to, _)| *to == 0);
     pair.ends[0].forget_pictures(Some(pair.camera));
     assert_eq!(pair.ends[0].queue_time(), Duration::ZERO);
@@ -238,7 +238,8 @@ fn forgotten_pictures_are_not_sent_and_not_sent_again() {
         pair.step();
     }
     let sender = &pair.ends[0].stats().senders[0];
-    // Two each of the 31 small pictures before, and one each of 16 later ones.
+    // Two packets for each of the 31 small pictures before, and one for each of 16 later
+    // ones.
     let media = 62 + sent as u64 + 16;
     assert_eq!((sender.media_packets, sender.retransmissions), (media, 0));
 }

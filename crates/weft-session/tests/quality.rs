@@ -1,4 +1,4 @@
-//! Quality feedback between two sessions, and what a lying peer can do with it.
+//! Quality feedback between two sessions, and the effect of a lying peer.
 
 use weft_session::{
     Config, Delivery, Drops, Feedback, Frame, Input, Output, PathMode, Protocol,
@@ -24,7 +24,7 @@ fn full() -> ExtensionMap {
     }
 }
 
-/// A sender over two paths that has just sent a frame of 20 packets.
+/// Returns a sender over two paths that has just sent a frame of 20 packets.
 fn sender(extensions: ExtensionMap) -> (Session, StreamId, Instant) {
     let mut session = Session::new(Instant::ZERO, config(extensions), Rng::new(1));
     for (path, rtt) in [(0, 40), (1, 90)] {
@@ -80,7 +80,7 @@ fn feedback(path: u8, alpha: i16) -> QualityFeedback {
 #[test]
 fn believable_feedback_reaches_the_scheduler_and_the_figures() {
     let (mut session, _, now) = sender(full());
-    // Of the last frame's 20 packets the slow path had 10.
+    // The slow path carried 10 of the last frame's 20 packets.
     tell(
         &mut session,
         now,
@@ -104,7 +104,7 @@ fn lies_are_ignored_and_counted() {
         feedback(1, 500),
         feedback(0, i16::MIN),
         feedback(0, i16::MAX),
-        // A path and a stream that are not there.
+        // A path and a stream that do not exist.
         feedback(7, -1),
         QualityFeedback {
             media: Ssrc(12345),

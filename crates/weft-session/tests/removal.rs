@@ -1,4 +1,4 @@
-//! Paths and streams that leave for good, and what a call is like afterwards.
+//! Removal of paths and streams, and the state of a call afterwards.
 
 use std::collections::VecDeque;
 
@@ -27,20 +27,20 @@ fn extensions() -> ExtensionMap {
     }
 }
 
-/// A sender and a receiver, ten milliseconds apart on every path.
+/// Sender and receiver, ten milliseconds apart on every path.
 struct Call {
     now: Instant,
     ends: [Session; 2],
     streams: [StreamId; 2],
     flights: VecDeque<(Instant, usize, Transmit)>,
     next_frame: Instant,
-    /// The next picture is a keyframe.
+    /// Whether the next picture is a keyframe.
     keyframe: bool,
     frames: u32,
     shown: u32,
     reports: u32,
     ended: u32,
-    /// No report reaches the sender.
+    /// Whether reports to the sender are lost.
     unreported: bool,
 }
 
@@ -106,8 +106,8 @@ impl Call {
         self.tell(|path| Input::PathRemoved { path }, path);
     }
 
-    /// So many changes from one path to the next, each with an overlap. The
-    /// path that is left has the id that is returned.
+    /// Changes the path this many times, each time with an overlap. Returns the id of the
+    /// remaining path.
     fn change(&mut self, changes: usize) -> PathId {
         self.up(PathId(0));
         self.run(ms(100));
@@ -167,7 +167,7 @@ impl Call {
                 keyframe,
                 ..Frame::new(&data, self.frames * 3000, now)
             };
-            // It may have been removed.
+            // The stream may have been removed.
             let _ = self.ends[0].send_frame(now, self.streams[0], &frame);
             self.frames += 1;
             self.next_frame += FRAME_INTERVAL;
@@ -191,14 +191,15 @@ impl Call {
         }
     }
 
-    /// Reports of both ends in ten seconds: more where paths are to choose from.
+    /// Returns the reports of both ends in ten seconds: there are more if there is a
+    /// choice of paths.
     fn reports_in_ten_seconds(&mut self) -> u32 {
         let before = self.reports;
         self.run(ms(10_000));
         self.reports - before
     }
 
-    /// The path numbers of what is on its way to the receiver on this path.
+    /// Returns the path numbers of packets in flight to the receiver on this path.
     fn numbers_on(&self, id: PathId) -> Vec<u16> {
         let sent = self.flights.iter().map(|(_, _, sent)| sent);
         let sent = sent.filter(|s| s.path == id && s.protocol == Protocol::Rtp);
@@ -233,7 +234,7 @@ fn three_hundred_changes_of_path_leave_a_call_as_one_does() {
     one.up(PathId(9));
     let of_several = one.reports_in_ten_seconds();
     assert!(of_several > reports[1] + 20, "{of_several} and {reports:?}");
-    // The last frames are on their way.
+    // The last frames are in flight.
     assert!(
         many.shown + 5 > many.frames,
         "{} of {}",
@@ -270,7 +271,7 @@ fn a_path_has_nothing_of_an_earlier_one_with_its_id() {
     assert_eq!(again.received_packets, 0);
 }
 
-/// So that the peer takes nothing for an old packet.
+/// Continuing the numbers prevents the peer from taking a new packet for an old one.
 #[test]
 fn a_path_continues_the_numbers_of_an_earlier_one_with_its_id() {
     let mut call = Call::new();
@@ -303,15 +304,15 @@ fn feedback_for_a_path_that_left_is_a_counted_drop() {
     call.up(PathId(0));
     call.run(ms(1000));
     assert_eq!(call.ends[0].drops().stale_feedback, 0);
-    // The receiver does not know yet.
+    // The receiver does not know about the removal yet.
     let path = PathId(0);
     call.ends[0].handle_input(call.now, Input::PathRemoved { path });
     call.run(ms(500));
     assert!(call.ends[0].drops().stale_feedback > 0);
 }
 
-/// A peer with libnice stays with the path that it nominated, and reports nothing of the
-/// other, which lives by its checks.
+/// A peer with libnice stays on the path that it nominated, and reports nothing on the
+/// other path, which only answers checks.
 #[test]
 fn a_path_without_any_report_is_unheard_after_the_reported_one_left() {
     let mut call = Call::new();
@@ -345,7 +346,7 @@ fn few_paths_that_are_down_are_remembered() {
     }
 }
 
-/// Processor time of a second of the call, in seconds.
+/// Returns the processor time for a second of the call, in seconds.
 fn cost(call: &mut Call) -> f64 {
     let before = processor_time();
     call.run(ms(1000));
@@ -357,14 +358,14 @@ fn paths_that_left_cost_nothing() {
     let [mut none, mut many] = [Call::new(), Call::new()];
     none.change(1);
     many.change(200);
-    // In turns, so that what else the machine does strikes both.
+    // The two calls alternate, so that other load on the machine affects both.
     let costs = (0..15).map(|_| (cost(&mut none), cost(&mut many)));
     let (mut none, mut many): (Vec<f64>, Vec<f64>) = costs.unzip();
     none.sort_by(f64::total_cmp);
     many.sort_by(f64::total_cmp);
     let ratio = many[4] / none[4];
     println!("{ratio} times as much");
-    // The bound is wide for machines that are busy.
+    // The bound is wide because machines may be busy.
     assert!(ratio < 1.5, "{ratio} times as much");
 }
 

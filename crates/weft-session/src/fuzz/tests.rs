@@ -1,5 +1,5 @@
-//! Runs the body of the fuzz target `session` with the inputs of `fuzz/seeds`, and some
-//! made of them, within its budget.
+//! Runs the body of the fuzz target `session` on the inputs of `fuzz/seeds` and on
+//! mutations of them, within its budget.
 
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;

@@ -1,5 +1,5 @@
-//! Whether a path lets the ECN field pass: a simple form of what RFC 6679
-//! section 7.2 and RFC 9000 section 13.4.2 do.
+//! Tests whether a path preserves the ECN field: a simplified form of RFC 6679 section
+//! 7.2 and RFC 9000 section 13.4.2.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use weft_units::Ecn;
 /// Use of the ECN field on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EcnState {
-    /// The controller takes no notice of marks, or feedback does not tell of
-    /// them: packets leave Not-ECT.
+    /// The controller ignores marks, or feedback does not report them: packets leave
+    /// Not-ECT.
     #[default]
     Off,
-    /// The first packets leave ECN-capable, the others Not-ECT until one of
-    /// the first has arrived as it left.
+    /// The first packets leave ECN-capable, the others Not-ECT until one of the first has
+    /// arrived with its field unchanged.
     Tested,
     /// All packets leave ECN-capable.
     On,
-    /// The path changes the field: packets leave Not-ECT until it was dead and
-    /// is back.
+    /// The path changes the field: packets leave Not-ECT until the path has died and
+    /// returned.
     Refused,
 }
 
@@ -33,11 +33,11 @@ impl fmt::Display for EcnState {
     }
 }
 
-/// Packets of a test: where a path drops what is ECN-capable, so many are lost
-/// and no more. RFC 9000 appendix A.4.
+/// Packets of a test: a path that drops ECN-capable packets loses at most this many (RFC
+/// 9000 appendix A.4).
 const TESTED: u32 = 10;
 
-/// The ECN field of one path's packets.
+/// ECN field of one path's packets.
 #[derive(Debug)]
 pub(crate) struct Marking {
     wanted: Ecn,
@@ -61,7 +61,7 @@ impl Marking {
         }
     }
 
-    /// Packets are to bear this from now on.
+    /// Sets the field for packets from now on.
     pub fn want(&mut self, wanted: Ecn) {
         *self = Marking {
             marked: self.marked,
@@ -73,7 +73,7 @@ impl Marking {
         self.state
     }
 
-    /// The field of the next packet.
+    /// Returns the field of the next packet.
     pub fn next(&mut self) -> Ecn {
         match self.state {
             EcnState::On => self.wanted,
@@ -85,13 +85,13 @@ impl Marking {
         }
     }
 
-    /// A packet that left so has arrived so.
+    /// Records the field with which a packet left and the one with which it arrived.
     pub fn on_arrival(&mut self, left: Ecn, arrived: Ecn) {
         if !left.is_capable() || left != self.wanted || self.state == EcnState::Refused {
             return;
         }
         if arrived == Ecn::Ce {
-            // A mark, or a path that marks everything: it proves nothing.
+            // A mark proves nothing: the path may mark everything.
             self.marked += 1;
         } else if arrived == left {
             self.state = EcnState::On;
@@ -100,15 +100,15 @@ impl Marking {
         }
     }
 
-    /// Nothing was heard for a while though the path lives: it may be that it
-    /// drops now what is ECN-capable.
+    /// Tests again after a silence on a living path: the path may have begun to drop
+    /// ECN-capable packets.
     pub fn doubt(&mut self) {
         if self.state == EcnState::On {
             self.test();
         }
     }
 
-    /// The path was dead and is back, perhaps by another route.
+    /// Tests again after the path died and returned, perhaps over another route.
     pub fn restart(&mut self) {
         if self.state != EcnState::Off {
             self.test();

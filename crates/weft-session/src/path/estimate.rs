@@ -14,11 +14,11 @@ pub(crate) struct RoundTrip {
 }
 
 /// Share of the difference by which the shortest round trip follows a longer sample.
-/// Chosen by us: about three seconds of Janus' five reports a second.
+/// Chosen by us: about three seconds at Janus' five reports a second.
 const FORGETS: u64 = 16;
 
 impl RoundTrip {
-    /// An estimate that the first sample replaces.
+    /// Creates an estimate that the first sample replaces.
     pub fn assumed(rtt: Duration) -> RoundTrip {
         RoundTrip {
             smoothed: rtt,
@@ -56,21 +56,20 @@ impl RoundTrip {
         self.variation
     }
 
-    /// The shortest recent sample: without queues, and without the peer's wait between
-    /// an arrival and its report.
+    /// Returns the shortest recent sample, which contains neither queues nor the peer's
+    /// wait between an arrival and its report.
     pub fn least(&self) -> Duration {
         self.least
     }
 
-    /// The time after which an answer is overdue (RFC 6298 section 2.3,
-    /// without its one-second floor).
+    /// Returns the time after which an answer is overdue (RFC 6298 section 2.3, without
+    /// its one-second floor).
     pub fn overdue(&self) -> Duration {
         self.smoothed + (self.variation * 4).max(Duration::from_millis(10))
     }
 }
 
-/// The longest of the last ten to twenty seconds: as long as a danger is
-/// remembered.
+/// Longest sample of the last ten to twenty seconds, the same memory as for dangers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recent {
     period: u64,
@@ -99,23 +98,23 @@ impl Recent {
     }
 }
 
-/// One-way delay of a path, of which only differences between paths mean
-/// anything: the two clocks' offset is in it.
+/// One-way delay of a path. Only differences between paths are meaningful, because the
+/// value contains the offset between the two clocks.
 ///
-/// The peer's arrival times come from one clock for all paths, so the
-/// difference of two paths' values is their skew, without the return path's
-/// share that half a round trip would carry.
+/// The peer's arrival times come from one clock for all paths, so the difference of two
+/// paths' values is their skew. Half a round trip would add the delay of the return path.
 #[derive(Debug, Default)]
 pub(crate) struct OneWay {
     samples: VecDeque<(Instant, i64)>,
 }
 
-/// Samples older than this say nothing of the queue as it stands now.
+/// Age above which a sample says nothing about the current queue.
 const WINDOW: Duration = Duration::from_millis(500);
 const MAX_SAMPLES: usize = 32;
 
 impl OneWay {
-    /// A packet left at `sent` (our clock) and came at `arrival` (the peer's).
+    /// Records a packet that left at `sent` (our clock) and arrived at `arrival` (the
+    /// peer's clock).
     pub fn on_sample(&mut self, now: Instant, sent: Instant, arrival: Instant) {
         while self
             .samples
@@ -129,7 +128,7 @@ impl OneWay {
             .push_back((now, arrival.signed_nanos_since(sent)));
     }
 
-    /// Mean over the newest samples in nanoseconds plus an unknown constant
+    /// Returns the mean over the newest samples, in nanoseconds plus an unknown constant
     /// that all paths share.
     pub fn recent(&self) -> Option<i64> {
         const NEWEST: usize = 4;
@@ -139,7 +138,7 @@ impl OneWay {
         }
         let newest = self.samples.iter().rev().take(take);
         let sum: i128 = newest.map(|(_, d)| i128::from(*d)).sum();
-        // Division of 64 bits is one instruction, of 128 bits a hundred.
+        // A 64-bit division is one instruction, a 128-bit division about a hundred.
         Some(match i64::try_from(sum) {
             Ok(sum) => sum / take as i64,
             Err(_) => (sum / take as i128) as i64,

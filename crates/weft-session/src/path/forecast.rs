@@ -1,29 +1,29 @@
-//! When what is sent on a path arrives: the delay that feedback shows, and
-//! what was sent since.
+//! Predicts when a packet sent on a path arrives, from the delay in feedback and the
+//! bytes sent since.
 
 use std::collections::VecDeque;
 
 use weft_cc::PacketResult;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Delay of one path, as its feedback shows it.
+/// Delay of one path according to its feedback.
 ///
-/// One-way delays are arrivals in the peer's clock less departures in ours, so
-/// an unknown constant is in them, the same one for all paths.
+/// A one-way delay is the arrival in the peer's clock minus the departure in ours. It
+/// contains an unknown constant, which is the same for all paths.
 #[derive(Debug, Default)]
 pub(crate) struct Forecast {
-    /// When the newest packet that arrived had left, and its delay.
+    /// Departure and delay of the most recently sent packet that has arrived.
     newest: Option<(Instant, i64)>,
-    /// Least delay and round trip of each second, the oldest first.
+    /// Lowest delay and round trip of each second, the oldest first.
     floors: VecDeque<(u64, i64, Duration)>,
-    /// Packets that arrived lately, in the order of sending.
+    /// Packets that arrived recently, in sending order.
     arrived: VecDeque<Arrived>,
-    /// Results of the two above: feedback changes them, every packet that is
-    /// scheduled asks.
+    /// Results computed from the two fields above: they change with feedback only, but
+    /// are needed for every scheduled packet.
     shown: Shown,
 }
 
-/// Results of the newest feedback.
+/// Results after the newest feedback.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
     floor: Option<i64>,
@@ -40,25 +40,24 @@ struct Arrived {
     size: Bytes,
 }
 
-/// The least delay is that of so many seconds: as long as the jitter buffer's
-/// memory.
+/// Seconds over which the lowest delay is taken: the jitter buffer's memory is as long.
 const FLOOR_SECONDS: u64 = 10;
-/// A queue that stands for so many seconds, the present one included, though
-/// pictures were made to fit, is not of this call's making. Chosen by trial
+/// Seconds, including the current one, after which a queue that persists although
+/// pictures were made to fit must come from other traffic. Chosen by trial
 /// (`docs/protocol/calm.md`).
 const RECENT_SECONDS: usize = 2;
-/// Packets that stand behind others in a queue for longer than this came out
-/// of a busy link; chosen by us: a few packets at 2 Mbps.
+/// Queueing delay in nanoseconds above which the link was busy; chosen by us: a few
+/// packets at 2 Mbps.
 const BUSY: i64 = 10_000_000;
-/// A busy link's rate is that of so many milliseconds: `kDefaultRateWindow`
-/// of libwebrtc's `bitrate_estimator.cc` is 150 ms; this must be quicker.
+/// Time over which a busy link's rate is measured: `kDefaultRateWindow` of libwebrtc's
+/// `bitrate_estimator.cc` is 150 ms; this must react faster.
 const RATE_WINDOW: Duration = Duration::from_millis(100);
-/// Less says nothing; chosen by us.
+/// Shortest time that gives a usable rate; chosen by us.
 const RATE_LEAST: Duration = Duration::from_millis(30);
 const MAX_ARRIVED: usize = 256;
 
 impl Forecast {
-    /// Feedback came; `results` are in send order.
+    /// Takes in feedback; `results` are in sending order.
     pub fn on_feedback(&mut self, now: Instant, results: &[PacketResult]) {
         for result in results {
             let Some(at) = result.arrival else { continue };
@@ -109,24 +108,24 @@ impl Forecast {
         };
     }
 
-    /// The least delay of the last seconds: that of the empty path.
+    /// Returns the lowest delay of the last seconds, which is that of the empty path.
     pub fn floor(&self) -> Option<i64> {
         self.shown.floor
     }
 
-    /// The least delay of the last one to two seconds: a queue that did not
-    /// drain in them is that of others.
+    /// Returns the lowest delay of the last one to two seconds: a queue that did not
+    /// drain in that time comes from other traffic.
     pub fn recent_floor(&self) -> Option<i64> {
         self.shown.recent_floor
     }
 
-    /// Nanoseconds to be added to half a round trip for a one-way delay.
+    /// Returns the nanoseconds to add to half a round trip for a one-way delay.
     pub fn offset(&self) -> Option<i64> {
         self.shown.offset
     }
 
-    /// The rate at which packets come out of the link while a queue stands;
-    /// `None` if none does.
+    /// Returns the rate at which packets leave the link while a queue stands; `None` if
+    /// there is no queue.
     pub fn busy_rate(&self) -> Option<Rate> {
         self.shown.busy_rate
     }
@@ -140,7 +139,7 @@ impl Forecast {
             if packet.delay < floor + BUSY {
                 break;
             }
-            // What came in the interval, without the packet that begins it.
+            // Bytes that arrived in the interval, without its first packet.
             bytes += behind;
             behind = packet.size;
             span = last.saturating_since(packet.at);
@@ -151,9 +150,9 @@ impl Forecast {
         (span >= RATE_LEAST).then(|| bytes / span)
     }
 
-    /// One-way delay of a packet that leaves at `at`, when `ahead` bytes have
-    /// left since the newest one that is known to have arrived, itself
-    /// included. `rate` is what the path is thought to carry.
+    /// Returns the one-way delay of a packet sent at `at`. `ahead` is the bytes sent
+    /// since the newest packet that is known to have arrived, including the new packet.
+    /// `rate` is the assumed capacity of the path.
     pub fn delay(&self, at: Instant, ahead: Bytes, rate: Rate) -> Option<i64> {
         let (newest, delay) = self.newest?;
         let floor = self.floor()?;

@@ -11,7 +11,7 @@ pub(crate) struct Signs {
     /// flight.
     pub gone: bool,
     /// Additional delay of a packet sent now, compared with the empty path; `None` while
-    /// the path is suspect, or before the first measurement.
+    /// the path is suspect, and before the first measurement.
     pub excess: Option<Duration>,
     /// The controller's target rate.
     pub rate: Rate,
@@ -19,9 +19,9 @@ pub(crate) struct Signs {
     pub carried: Option<Rate>,
 }
 
-/// Queueing delay from which a path is degraded: it would deliver frames too late, so media
-/// takes a healthy path. Half of it is the jitter buffer's usual delay; a lower value would
-/// make every filled queue count as degraded.
+/// Queueing delay from which a path is degraded: it would deliver frames too late, so
+/// media takes a healthy path. Half of this value is the jitter buffer's usual delay;
+/// with a lower value, every filled queue would count as degraded.
 const DEGRADED: Duration = Duration::from_millis(100);
 /// Queueing delay at which the path is healthy again.
 pub(super) const RECOVERED: Duration = Duration::from_millis(30);
@@ -36,7 +36,7 @@ pub(crate) struct Health {
     danger_at: Option<Instant>,
     /// Safe rate before a silence counted as danger.
     before_silence: Option<f64>,
-    /// Time of its last loss that a retransmission repairs too late.
+    /// Time of the last loss for which retransmission is too late.
     late_repair_at: Option<Instant>,
     /// Rate that the path has carried without danger, in bit/s.
     safe: Option<f64>,
@@ -65,30 +65,31 @@ impl Health {
         self.degraded
     }
 
-    /// Records a loss that a retransmission repairs too late. It starts copies and leaves
+    /// Records a loss for which retransmission is too late. This starts copies but keeps
     /// the rate.
     pub fn on_late_repair(&mut self, now: Instant) {
         self.late_repair_at = Some(now);
     }
 
-    /// Undoes the effect of a silence during which all packets arrived in time.
+    /// Undoes the effect of a silence in which all packets arrived in time.
     pub fn excuse(&mut self) {
         self.safe = self.before_silence.take().or(self.safe);
     }
 
-    /// Whether the path was in danger, or had a loss that is repaired too late, within this
-    /// time.
+    /// Returns whether the path was in danger, or had a loss for which retransmission is
+    /// too late, within this time.
     pub fn was_in_danger(&self, now: Instant, within: Duration) -> bool {
         let last = self.danger_at.max(self.late_repair_at);
         last.is_some_and(|at| now.saturating_since(at) < within)
     }
 
-    /// Returns the rate that the path has carried without danger, if it is known.
+    /// Returns the rate that the path has carried without danger, if known.
     pub fn safe_rate(&self) -> Option<Rate> {
         self.safe.map(|bps| Rate::from_bps(bps as u64))
     }
 
-    /// Updates the health from present signs. Returns true if the path became degraded.
+    /// Updates the health from the current signs. Returns true if the path became
+    /// degraded.
     pub fn examine(&mut self, now: Instant, signs: Signs, caution: &Caution) -> bool {
         let passed = self.examined_at.replace(now);
         let passed = now.saturating_since(passed.unwrap_or(now));
@@ -103,8 +104,8 @@ impl Health {
         } else if exceeds(caution.danger) {
             self.before_silence = None;
         }
-        // Probing for more rate also builds queues: a link that carries its safe rate has
-        // not failed.
+        // Probing for a higher rate also builds queues: a link that carries its safe rate
+        // has not failed.
         let is_own = caution.trusts_rate && self.is_safe(signs.carried);
         let in_danger = goes || (exceeds(caution.danger) && !is_own);
         if let Some(cap) = &caution.cap {
@@ -160,7 +161,7 @@ impl Health {
                 false => cap.growth,
             };
             let grown = *safe * (1.0 + growth * passed.as_secs_f64());
-            // A rate that was never tried is not known to be safe.
+            // Only rates that were tried are known to be safe.
             *safe = safe.max(grown.min(bps(rate).max(bps(cap.least))));
         }
     }

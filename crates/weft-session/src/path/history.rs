@@ -1,4 +1,4 @@
-//! Packets sent on one path, and their fate.
+//! Packets sent on one path, and whether they arrived.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,11 @@ use weft_units::{Bytes, Duration, Ecn, Instant, StreamId};
 
 use crate::arrival::Arrival;
 
-/// The media packet that a transmission carried.
+/// Media packet that a transmission carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Carried {
     pub stream: StreamId,
-    /// Extended sequence number of the media packet, also for its
-    /// retransmissions.
+    /// Extended sequence number of the media packet, including for its retransmissions.
     pub sequence: u64,
     pub content: Content,
 }
@@ -20,20 +19,20 @@ pub(crate) struct Carried {
 /// Content of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Content {
-    /// A media packet under its own number.
+    /// Media packet under its own number.
     Media,
-    /// A media packet as RTX.
+    /// Media packet as RTX.
     Again,
-    /// A packet from which others can be recovered; `sequence` is its own.
+    /// Repair packet, from which others can be recovered; `sequence` is its own number.
     Repair,
 }
 
-/// A packet of which nothing was heard, nor of any later one.
+/// Packet without feedback, neither on itself nor on any later one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outstanding {
     pub number: u64,
     pub sent_at: Instant,
-    /// With the copies that left before it.
+    /// Size including the copies that left before it.
     pub size: Bytes,
     pub carried: Carried,
 }
@@ -41,13 +40,13 @@ pub(crate) struct Outstanding {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     InFlight,
-    /// The peer said that it has not come: provisional until a later packet of
-    /// the path has.
+    /// Reported missing by the peer: provisional until a later packet of the path has
+    /// arrived.
     Missing,
     Lost,
-    /// The path died under it, or it was sent again under the same number. If
-    /// it has arrived after all, it stood in a queue meanwhile, or came by
-    /// another path: that says nothing of the path as it is.
+    /// The path died while it was in flight, or it was sent again under the same number.
+    /// If it arrives after all, it waited in a queue or took another path, so it says
+    /// nothing about the path now.
     Abandoned,
     Acknowledged,
 }
@@ -55,7 +54,7 @@ enum Fate {
 #[derive(Debug)]
 struct Record {
     sent: SentPacket,
-    /// The ECN field that it left with.
+    /// ECN field with which it left.
     ecn: Ecn,
     carried: Carried,
     unmeasured_before: Bytes,
@@ -65,54 +64,53 @@ struct Record {
 /// Changes by one feedback message.
 #[derive(Default, Debug)]
 pub(crate) struct Outcome {
-    /// For the controller, in send order.
+    /// Results for the controller, in sending order.
     pub results: Vec<PacketResult>,
-    /// Media packets whose transmission arrived.
+    /// Media packets for which a transmission arrived.
     pub acknowledged: Vec<(u64, Carried)>,
-    /// Media packets whose transmission is lost.
+    /// Media packets for which a transmission is lost.
     pub lost: Vec<(u64, Carried)>,
-    /// The ECN fields that packets left and arrived with.
+    /// ECN fields of packets, at departure and at arrival.
     pub fields: Vec<(Ecn, Ecn)>,
-    /// When the newest acknowledged packet was sent, and when it arrived in
-    /// the peer's clock.
+    /// Departure of the newest acknowledged packet, and its arrival in the peer's clock.
     pub newest: Option<(Instant, Instant)>,
-    /// When the oldest of those left that no feedback had reached before, and when
-    /// it arrived in the peer's clock.
+    /// Departure of the oldest packet that feedback names for the first time, and its
+    /// arrival in the peer's clock.
     pub oldest_news: Option<(Instant, Instant)>,
 }
 
-/// Transmissions of one path by path number, oldest first.
+/// Transmissions on one path by path number, oldest first.
 #[derive(Debug)]
 pub(crate) struct History {
     records: VecDeque<Record>,
     /// Path number of the first record.
     first: u64,
     highest_acknowledged: Option<u64>,
-    /// Packets that were reported missing and are not settled yet; may name
-    /// some that are by now.
+    /// Packets that were reported missing and are not settled; it may still name some
+    /// that are settled by now.
     missing: Vec<u64>,
-    /// Nothing was heard of packets from here on.
+    /// Path number from which on no feedback has arrived.
     unheard_from: u64,
-    /// A packet is lost when one sent this many later has arrived. One on a
-    /// path that keeps order; grows with every spurious loss, as RFC 8985
-    /// section 6.2 adapts its window.
+    /// Number of later packets that must arrive before a packet counts as lost. One on a
+    /// path that keeps order; grows with every spurious loss, as RFC 8985 section 6.2
+    /// adapts its window.
     reordering: u64,
     in_flight: Bytes,
-    /// Bytes of [`History::outstanding`].
+    /// Sum of the bytes of [`History::outstanding`].
     ahead: Bytes,
-    /// An empty one, for its lists' memory.
+    /// Empty outcome whose lists are reused.
     spare: Outcome,
 }
 
-/// Records older than this are given up: feedback reports late arrivals for
-/// up to 3 s (measured with Chromium 156).
+/// Age after which records are dropped: feedback reports late arrivals for up to 3 s
+/// (measured with Chromium 156).
 const MEMORY: Duration = Duration::from_secs(3);
 const MAX_REORDERING: u64 = 32;
-/// Packets that a development build may walk at every look.
+/// Most packets that a debug build checks on every query.
 const FEW: usize = 256;
 
 impl History {
-    /// An empty history; its first packet gets this number.
+    /// Creates an empty history in which the first packet gets this number.
     pub fn beginning_at(first: u64) -> History {
         History {
             records: VecDeque::new(),
@@ -127,7 +125,7 @@ impl History {
         }
     }
 
-    /// Takes back what [`History::on_feedback`] gave, for its memory.
+    /// Takes back the result of [`History::on_feedback`] to reuse its memory.
     pub fn recycle(&mut self, outcome: Outcome) {
         self.spare = outcome;
         self.spare.results.clear();
@@ -137,7 +135,7 @@ impl History {
         (self.spare.newest, self.spare.oldest_news) = (None, None);
     }
 
-    /// The number of the next packet.
+    /// Returns the number of the next packet.
     pub fn next_number(&self) -> u64 {
         self.first + self.records.len() as u64
     }
@@ -155,7 +153,7 @@ impl History {
         });
     }
 
-    /// How many packets are remembered: those of the last three seconds.
+    /// Returns the number of remembered packets: those of the last three seconds.
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -164,13 +162,14 @@ impl History {
         self.in_flight
     }
 
-    /// When the first packet left of which, and after which, nothing was heard.
+    /// Returns the departure of the first packet for which neither it nor any later
+    /// packet has had feedback.
     pub fn unheard_since(&self) -> Option<Instant> {
         let index = self.unheard_from.saturating_sub(self.first);
         self.records.get(index as usize).map(|r| r.sent.sent_at)
     }
 
-    /// Packets that left after the newest one that has arrived, in that order.
+    /// Returns the packets sent after the newest one that has arrived, in sending order.
     pub fn outstanding(&self) -> impl DoubleEndedIterator<Item = Outstanding> {
         let from = self.highest_acknowledged.map_or(0, |highest| highest + 1);
         let from = from.saturating_sub(self.first) as usize;
@@ -184,8 +183,8 @@ impl History {
         })
     }
 
-    /// Bytes that left after the newest packet that has arrived, itself not
-    /// included, with the copies between them.
+    /// Returns the bytes sent after the newest packet that has arrived, including copies
+    /// sent meanwhile.
     pub fn ahead(&self) -> Bytes {
         debug_assert!(self.len() > FEW || self.ahead == self.find_ahead());
         self.ahead
@@ -195,14 +194,14 @@ impl History {
         self.outstanding().map(|o| o.size).sum()
     }
 
-    /// Whether a packet sent later on this path has arrived.
+    /// Returns whether enough later packets of this path have arrived.
     pub fn overtaken(&self, number: u64) -> bool {
         self.highest_acknowledged
             .is_some_and(|h| h >= number + self.reordering)
     }
 
-    /// Takes in one feedback message: path numbers in any order, each with its
-    /// arrival in the peer's clock or none.
+    /// Takes in one feedback message: path numbers in any order, each with its arrival in
+    /// the peer's clock or none.
     pub fn on_feedback(
         &mut self,
         reports: impl IntoIterator<Item = (u64, Option<Arrival>)>,
@@ -247,8 +246,8 @@ impl History {
                 return;
             }
             Fate::Lost => {
-                // Spurious: the controller has counted it, the application has
-                // sent it again; only the threshold learns.
+                // Spurious loss: the controller has counted it and the application has
+                // sent the packet again, so only the threshold adapts.
                 self.reordering = (self.reordering * 2).min(MAX_REORDERING);
             }
             Fate::InFlight | Fate::Missing => {
@@ -292,7 +291,8 @@ impl History {
         self.missing = missing;
     }
 
-    /// Settles a missing packet if it was sent before `end`.
+    /// Settles a missing packet if it was sent before `end`. Returns whether it is still
+    /// missing.
     fn is_still_missing(&mut self, number: u64, end: u64, out: &mut Outcome) -> bool {
         let index = number.checked_sub(self.first);
         let record = index.and_then(|i| self.records.get_mut(i as usize));
@@ -314,7 +314,7 @@ impl History {
         false
     }
 
-    /// Forgets what is settled or too old to be heard of again.
+    /// Drops records that are too old for feedback.
     pub fn prune(&mut self, now: Instant) {
         let mut was_outstanding = false;
         while let Some(record) = self.records.front() {
@@ -334,8 +334,8 @@ impl History {
         }
     }
 
-    /// The packet with this number is sent again as it is: feedback on the
-    /// number may be of either transmission (Karn's rule, RFC 6298 section 3).
+    /// Records that the packet with this number is sent again unchanged: feedback on the
+    /// number may be for either transmission (Karn's rule, RFC 6298 section 3).
     pub fn on_repeated(&mut self, number: u64) {
         let index = number.checked_sub(self.first);
         let record = index.and_then(|i| self.records.get_mut(i as usize));
@@ -349,7 +349,7 @@ impl History {
         self.ahead = self.find_ahead();
     }
 
-    /// Gives up everything in flight (the path died): newest first.
+    /// Gives up everything in flight because the path died, and returns it newest first.
     pub fn abandon(&mut self) -> Vec<(u64, Carried)> {
         let mut lost = Vec::new();
         self.unheard_from = self.next_number();

@@ -1,4 +1,4 @@
-//! One path as the session sees it: its controller, pacer, queue and memory.
+//! State of one path in the session: its controller, pacer, queue and history.
 
 mod ecn;
 mod estimate;
@@ -31,23 +31,23 @@ use crate::config::Backlog;
 use crate::schedule::{LATEST_REPAIR, PathView};
 
 weft_units::named! {
-    /// Whether a path carries packets; the better, the earlier.
+    /// Whether a path carries packets, the best state first.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
     pub enum PathState: "path state" {
-        /// Feedback comes, or nothing is waited for.
+        /// Feedback arrives, or none is due.
         Up = "up",
-        /// Feedback is overdue; new packets avoid the path until the association's
-        /// checks have spoken.
+        /// Feedback is overdue; new packets avoid the path until the association's checks
+        /// give a result.
         Suspect = "suspect",
         /// Found dead by the association.
         Down = "down",
     }
 }
 
-/// How soon the packets of a picture follow each other.
+/// Spacing between the packets of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spacing {
-    /// As the controller has it.
+    /// As the controller paces them.
     Controller,
     /// Spread over the time until the next picture.
     Spread,
@@ -65,17 +65,17 @@ pub(crate) struct PathCounters {
     pub received_bytes: Bytes,
 }
 
-/// How long a peer may collect before it reports, until measured: libwebrtc
-/// sends feedback every 50 to 250 ms.
+/// Assumed time between a peer's reports, until it is measured: libwebrtc sends feedback
+/// every 50 to 250 ms.
 const FEEDBACK_WAIT: Duration = Duration::from_millis(100);
 
-/// Most that leaves in one burst where a path has room, as a time at the pacing rate and as
-/// bytes: libwebrtc's pacer allows as much. A keyframe of 720p fits.
+/// Largest burst on a path with room, as a time at the pacing rate and as bytes:
+/// libwebrtc's pacer allows as much. A keyframe of 720p fits.
 const TOGETHER: (Duration, Bytes) = (Duration::from_millis(40), Bytes(63_000));
 
-/// Time without any arrival that means that the path was gone. Congestion loses
-/// some packets, and no queue overflows without a break for ten frames. Chosen
-/// by us: `a_short_outage_is_not_congestion`.
+/// Time without any arrival that counts as an outage of the path. Congestion loses some
+/// packets, but no queue overflows without a break for ten frames. Chosen by us:
+/// `a_short_outage_is_not_congestion`.
 const OUTAGE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Path {
@@ -96,40 +96,40 @@ pub(crate) struct Path {
     arrivals: Arrivals,
 }
 
-/// Sending on a path: what has left, and when the next packet may.
+/// Sending on a path: the packets that left, and when the next may leave.
 pub(crate) struct Sending {
     pub last_sent: Option<Instant>,
-    /// When the last packet left that feedback will name: nothing else tells how
-    /// the path is.
+    /// Departure of the last packet that feedback will name: only such packets show the
+    /// state of the path.
     pub last_measured: Option<Instant>,
     pacer: Pacer,
-    /// The first packet that this controller sent: of earlier ones it is told
-    /// nothing.
+    /// Number of the first packet that this controller sent: it gets no results of
+    /// earlier ones.
     controlled_from: u64,
     numbering: Numbering,
-    /// Copies sent here that no feedback will mention.
+    /// Bytes of copies sent here, which no feedback names.
     unmeasured: Bytes,
 }
 
-/// Signs of a path's life in feedback, or in its silence.
+/// Signs of whether a path lives, from feedback or its absence.
 struct Life {
-    /// Since when something is in flight and nothing was acknowledged.
+    /// Time since which something is in flight without an acknowledgement.
     waiting_since: Option<Instant>,
     suspect_since: Option<Instant>,
-    /// When the peer's consent to a path that was found dead may have ended.
+    /// Time when the peer's consent to a path that was found dead may end.
     consent_until: Option<Instant>,
-    /// The suspicion has lasted: what is in flight is looked after.
+    /// Whether the suspicion has lasted, so that packets in flight are sent elsewhere.
     doubted: bool,
-    /// Suspect as all paths are, and for so long that sending is in vain.
+    /// Whether all paths have been suspect for so long that sending is useless.
     silent: bool,
-    /// Though it is silent, something goes there.
+    /// Whether packets are sent on this path although it is silent.
     unanswered: bool,
-    /// From sending a packet to the feedback that names it, the peer's wait for
-    /// more to report included.
+    /// Time from sending a packet to the feedback that names it, including the time that
+    /// the peer collects for a report.
     answer: RoundTrip,
-    /// How much longer an answer took lately through no fault of the path.
+    /// Longest recent delay of feedback that was not the path's fault.
     excused: Recent,
-    /// How long the newest reported packet stood in queues.
+    /// Queueing delay of the newest reported packet.
     late: Duration,
     heard_at: Option<Instant>,
 }
@@ -137,18 +137,18 @@ struct Life {
 /// Arrivals of the packets that were sent.
 #[derive(Default)]
 struct Arrivals {
-    /// When the newest packet left that has arrived.
+    /// Departure of the newest packet that has arrived.
     delivered: Option<Instant>,
-    /// When the last packet left that arrived before the last outage, and the
-    /// first one that arrived after.
+    /// Departures of the last packet that arrived before the last outage, and of the
+    /// first one that arrived after it.
     outage: Option<(Instant, Instant)>,
-    /// In the peer's clock.
+    /// Newest arrival in the peer's clock.
     last_arrival: Option<Instant>,
 }
 
 impl Path {
-    /// A path whose packets bear `ecn` and continue `numbering`; `rtt` is that
-    /// of its checks.
+    /// Creates a path whose packets carry `ecn` and continue `numbering`; `rtt` is the
+    /// round-trip time of its checks.
     pub fn new(
         id: PathId,
         (controller, ecn): (Box<dyn Controller>, Ecn),
@@ -193,7 +193,7 @@ impl Path {
         }
     }
 
-    /// Another controller takes over, and restarts.
+    /// Replaces the controller; the new one starts from scratch.
     pub fn set_controller(&mut self, controller: Box<dyn Controller>, ecn: Ecn) {
         self.sending.pacer = Pacer::new(controller.pacing_rate());
         self.sending.controlled_from = self.history.next_number();
@@ -201,26 +201,27 @@ impl Path {
         self.marking.want(ecn);
     }
 
-    /// One-way delay of what is sent now, in the forecast's clock; `None`
-    /// before anything is measured.
+    /// Returns the one-way delay of a packet sent now, in the forecast's clock; `None`
+    /// before the first measurement.
     pub fn expected_delay(&self, now: Instant) -> Option<i64> {
         let rate = self.controller.target_rate();
         self.forecast.delay(now, self.history.ahead(), rate)
     }
 
-    /// How much longer than over the empty path what is sent now takes.
+    /// Returns the additional delay of a packet sent now, compared with the empty path.
     pub fn excess_delay(&self, now: Instant) -> Option<Duration> {
         let excess = self.expected_delay(now)? - self.forecast.floor()?;
         Some(Duration::from_nanos(excess.max(0).unsigned_abs()))
     }
 
-    /// How much longer it takes than what arrived soonest of late.
+    /// Returns the additional delay of a packet sent now, compared with the lowest recent
+    /// delay.
     pub fn recent_excess(&self, now: Instant) -> Option<Duration> {
         let excess = self.expected_delay(now)? - self.forecast.recent_floor()?;
         Some(Duration::from_nanos(excess.max(0).unsigned_abs()))
     }
 
-    /// Returns what schedulers see; `delay` and `reach` are over those of the
+    /// Returns the path as schedulers see it; `delay` and `reach` are relative to the
     /// quickest path.
     pub fn view(&self, delay: Duration, reach: Duration) -> PathView {
         let controller = self.controller.snapshot();
@@ -239,32 +240,32 @@ impl Path {
         }
     }
 
-    /// Whether a loss is repaired too late even when the path's queue is empty: a
-    /// queue drains, a long way or late feedback stays.
+    /// Returns whether retransmission on this path is too late even with an empty queue:
+    /// a queue drains, but a long round trip or late feedback stays.
     pub fn repairs_late(&self) -> bool {
         self.rtt.smoothed().saturating_sub(self.life.late) > LATEST_REPAIR
     }
 
-    /// When the pacer lets the next packet go.
+    /// Returns when the pacer allows the next packet.
     pub fn next_send(&self, now: Instant) -> Instant {
         self.sending.pacer.next_send(now)
     }
 
-    /// Sets the pacer for what waits: the controller's rate, and never so slow
-    /// that the queue stands for long. Takes new probes.
+    /// Sets the pacer for the waiting packets: to the controller's rate, but fast enough
+    /// that the queue does not last. Takes new probes.
     pub fn refresh_pacing(&mut self, now: Instant, spacing: Spacing, backlog: Backlog) {
-        /// An encoder overshoots its target for a few frames; what it made
-        /// leaves within this time. Chosen by us: the start rate's queue on a
-        /// dying path must not outlive the skew cap by much.
+        /// Time in which an encoder's overshoot over a few frames must leave. Chosen by
+        /// us: the queue at the start rate on a dying path must not outlive the skew cap
+        /// by much.
         const DRAIN: Duration = Duration::from_millis(250);
-        /// Spread out, a picture takes two thirds of the time until the next.
-        /// What leaves faster stands in the bottleneck's queue instead, where
-        /// active queue management drops of it, and short queues overflow. Chosen
-        /// by trial (`docs/protocol/calm.md`): at 2 more is lost.
+        /// A spread-out picture takes two thirds of the time until the next one. Sent
+        /// faster, it would wait in the bottleneck's queue instead, where active queue
+        /// management drops packets and short queues overflow. Chosen by trial
+        /// (`docs/protocol/calm.md`): at 2 more is lost.
         const SPREAD: f64 = 1.5;
-        /// A backlog of a forwarder that is longer leaves at the target rate: at
-        /// the faster pace it would fill the bottleneck's queue for as long as it
-        /// lasts. Chosen by trial: 600 kbit/s for two players.
+        /// Longest backlog of a forwarder that leaves at the faster pace; a longer one
+        /// leaves at the target rate, because it would otherwise fill the bottleneck's
+        /// queue for as long as it lasts. Chosen by trial: 600 kbit/s for two players.
         const SHORT: Duration = Duration::from_millis(150);
         self.controller.set_backlog(self.queue.bytes());
         while let Some(cluster) = self.controller.poll_probe(now) {
@@ -298,18 +299,18 @@ impl Path {
         self.sending.pacer.set_rate(now, pacing);
     }
 
-    /// Whether a probe wants packets, padding if there is nothing else.
+    /// Returns whether a probe needs packets; padding serves if there is nothing else.
     pub fn wants_padding(&self) -> bool {
         self.state == PathState::Up && self.sending.pacer.probe().is_some()
     }
 
-    /// The per-path number of the next packet of this SSRC.
+    /// Returns the per-path number of the next packet of this SSRC.
     pub fn next_stream_sequence(&mut self, ssrc: Ssrc) -> u16 {
         self.sending.numbering.next_of_stream(ssrc)
     }
 
-    /// A packet with feedback of its own leaves under the next path number,
-    /// with this ECN field.
+    /// Records a packet with its own feedback under the next path number. Returns its ECN
+    /// field.
     pub fn on_sent(&mut self, now: Instant, size: Bytes, carried: Carried) -> Ecn {
         let number = self.history.next_number();
         let sent = SentPacket {
@@ -331,14 +332,14 @@ impl Path {
         ecn
     }
 
-    /// A packet leaves that no feedback will name, with this ECN field.
+    /// Records a packet that no feedback will name. Returns its ECN field.
     pub fn on_unreported_sent(&mut self, now: Instant, size: Bytes) -> Ecn {
         self.controller.on_unreported_sent(now);
         self.on_copy_sent(now, size);
         Ecn::NotEct
     }
 
-    /// A copy of another path's packet leaves here.
+    /// Records a copy of another path's packet that leaves here.
     pub fn on_copy_sent(&mut self, now: Instant, size: Bytes) {
         self.sending.unmeasured += size;
         self.sending.pacer.on_unreported(now, size);
@@ -351,8 +352,8 @@ impl Path {
         self.sending.last_sent = Some(now);
     }
 
-    /// Path numbers with their arrivals as the wire has them: in the peer's
-    /// clock, which wraps.
+    /// Takes in path numbers with their arrivals as on the wire: in the peer's clock,
+    /// which wraps.
     pub fn on_feedback(
         &mut self,
         now: Instant,
@@ -400,7 +401,7 @@ impl Path {
         outcome
     }
 
-    /// Takes out what was lost in an outage. `results` are in send order.
+    /// Removes the packets that were lost in an outage. `results` are in sending order.
     fn forgive_outage(&mut self, results: &mut Vec<PacketResult>) {
         for arrived in results.iter().filter(|r| r.arrival.is_some()) {
             let sent_at = arrived.sent.sent_at;

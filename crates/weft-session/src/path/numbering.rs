@@ -2,11 +2,11 @@ use weft_units::Ssrc;
 
 use super::Path;
 
-/// The next numbers that packets bear on a path.
+/// Next packet numbers on a path.
 ///
-/// A path continues the numbers of the one that had its id before. The peer
-/// then takes none of its packets for an old one, and late feedback for the
-/// old path names none of the new packets.
+/// A new path continues the numbers of the earlier path with the same id. The peer then
+/// mistakes none of its packets for an old one, and late feedback for the old path names
+/// none of the new packets.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     /// Path number of the next packet.
@@ -16,8 +16,7 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Returns the per-path number of the next packet of this SSRC, and counts
-    /// it.
+    /// Returns the per-path number of the next packet of this SSRC, and advances it.
     pub(super) fn next_of_stream(&mut self, ssrc: Ssrc) -> u16 {
         if let Some((_, next)) = self.streams.iter_mut().find(|(s, _)| *s == ssrc) {
             let sequence = *next;
@@ -28,14 +27,14 @@ impl Numbering {
         0
     }
 
-    /// Forgets the SSRCs of a stream that has left.
+    /// Forgets the SSRCs of a stream that has ended.
     pub(super) fn remove_stream(&mut self, ssrcs: &[Ssrc]) {
         self.streams.retain(|(ssrc, _)| !ssrcs.contains(ssrc));
     }
 }
 
 impl Path {
-    /// The numbers with which a later path of this id begins.
+    /// Returns the numbers with which a later path of this id starts.
     pub(super) fn into_numbering(self) -> Numbering {
         Numbering {
             packet: self.history.next_number(),

@@ -5,21 +5,21 @@ use weft_units::{Instant, PathId, Ssrc, StreamId};
 use super::{Numbering, Path, PathState};
 use crate::small_map::SmallMap;
 
-/// Paths that are down and remembered, in case they return. Chosen by us: more
-/// links than a machine loses at a time.
+/// Most paths that are down but remembered in case they return. Chosen by us: more links
+/// than a machine loses at a time.
 const MOST_DOWN: usize = 4;
 
-/// The paths of a session, in the order of their ids.
+/// Paths of a session, in the order of their ids.
 ///
-/// Every packet walks through all of them, so those that are gone must leave.
+/// Every packet iterates over all of them, so paths that are gone must be removed.
 #[derive(Default)]
 pub(crate) struct Paths {
     known: SmallMap<PathId, Path>,
-    /// Numbers with which later paths of the same ids begin: at most 256.
+    /// Numbers with which later paths of the same ids start: at most 256.
     ended: BTreeMap<PathId, Numbering>,
-    /// Packets that left on paths that were removed.
+    /// Packets that left on removed paths.
     sent_before: u64,
-    /// When feedback came last on a path that was removed.
+    /// Time of the last feedback on a removed path.
     heard_before: Option<Instant>,
 }
 
@@ -32,7 +32,7 @@ impl Paths {
         self.known.get_mut(id)
     }
 
-    /// Returns the path of this id, made if there is none.
+    /// Returns the path with this id; creates it if it does not exist.
     pub fn get_or_insert_with(
         &mut self,
         id: PathId,
@@ -43,8 +43,8 @@ impl Paths {
             .get_or_insert_with(id, || make(ended.remove(&id).unwrap_or_default()))
     }
 
-    /// Forgets a path, but for the numbers that a later one continues. False
-    /// if there is none of this id.
+    /// Removes a path and keeps the numbers that a later one continues. Returns false if
+    /// the id is unknown.
     pub fn remove(&mut self, id: PathId) -> bool {
         let Some(path) = self.known.remove(&id) else {
             return false;
@@ -69,15 +69,15 @@ impl Paths {
         }
     }
 
-    /// The path that is down and loses the peer's consent first, if more are
-    /// down than are remembered.
+    /// Returns the path that is down and loses the peer's consent first, if more paths
+    /// are down than are remembered.
     pub fn surplus(&self) -> Option<PathId> {
         let down = || self.values().filter(|p| p.state == PathState::Down);
         let first = down().min_by_key(|p| (p.consent_until(), p.id));
         first.map(|p| p.id).filter(|_| down().count() > MOST_DOWN)
     }
 
-    /// When feedback came last, on any path that there is or was.
+    /// Returns when feedback last came on any path, including removed ones.
     pub fn heard_at(&self) -> Option<Instant> {
         let heard = self.values().filter_map(Path::heard_at);
         heard.chain(self.heard_before).max()
@@ -87,13 +87,13 @@ impl Paths {
         self.known.len()
     }
 
-    /// Returns the path of a session that knows one only.
+    /// Returns the path if the session has exactly one.
     pub fn only(&self) -> Option<&Path> {
         let mut paths = self.values();
         paths.next().filter(|_| paths.next().is_none())
     }
 
-    /// The id that so many others stand before.
+    /// Returns the id at this position in the order of ids.
     pub fn id_at(&self, place: usize) -> Option<PathId> {
         self.known.key_at(place)
     }
@@ -106,18 +106,19 @@ impl Paths {
         self.known.values_mut()
     }
 
-    /// Whether what is sent on any path may arrive.
+    /// Returns whether packets sent on any path may arrive.
     pub fn any_usable(&self) -> bool {
         self.values().any(Path::is_usable)
     }
 
-    /// Packets that have left so far, on paths that were removed, too.
+    /// Returns the number of packets that have left so far, including those on removed
+    /// paths.
     pub fn sent_packets(&self) -> u64 {
         let sent = self.values().map(|p| p.counters.sent_packets);
         self.sent_before + sent.sum::<u64>()
     }
 
-    /// Packets that feedback can still name.
+    /// Returns the number of packets that feedback can still name.
     pub fn remembered(&self) -> usize {
         self.values().map(|p| p.history.len()).sum()
     }

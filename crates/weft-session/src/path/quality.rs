@@ -1,12 +1,12 @@
 use weft_units::Duration;
 
-/// Receiver's account of what a path did to frames (Converge, section 4.2).
+/// Receiver's report of a path's effect on frames (Converge, section 4.2).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PathQualityStats {
-    /// Quality feedback that was believed.
+    /// Number of accepted quality feedback messages.
     pub feedback: u64,
-    /// The newest one's packets early (positive) or late (negative).
+    /// Packets that were early (positive) or late (negative) in the newest message.
     pub alpha: i32,
-    /// The newest one's frame construction delay.
+    /// Frame construction delay in the newest message.
     pub construction: Duration,
 }

@@ -17,7 +17,7 @@ pub(crate) enum Purpose {
     Copy,
     /// Repair packet: follows the video that it protects, in the same queue.
     Repair,
-    /// Padding only; never waits.
+    /// Padding only, which never waits.
     Padding,
 }
 
@@ -28,11 +28,11 @@ pub(crate) struct Waiting {
     pub sequence: u64,
     pub purpose: Purpose,
     pub size: Bytes,
-    /// Paths that send the same bytes at the same time.
+    /// Further paths that send the same bytes at the same time.
     pub copies: Vec<PathId>,
 }
 
-/// A first-in-first-out queue for each purpose.
+/// First-in-first-out queue for each purpose.
 #[derive(Default, Debug)]
 pub(crate) struct PathQueue {
     lanes: [VecDeque<Waiting>; 3],
@@ -52,7 +52,7 @@ impl PathQueue {
         Some(waiting)
     }
 
-    /// Returns the next packet.
+    /// Returns the next packet without removing it.
     pub fn front(&self) -> Option<&Waiting> {
         self.lanes.iter().find_map(VecDeque::front)
     }
@@ -61,7 +61,7 @@ impl PathQueue {
         self.lanes.iter().flatten()
     }
 
-    /// Keeps only some packets.
+    /// Keeps only the packets for which `keep` returns true.
     pub fn retain(&mut self, keep: impl Fn(&Waiting) -> bool) {
         for lane in &mut self.lanes {
             lane.retain(&keep);

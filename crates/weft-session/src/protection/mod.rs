@@ -1,8 +1,8 @@
-//! Protections decide how many repair packets there are, and what is in them.
+//! Protection algorithms decide how many repair packets to send, and which packets each
+//! one protects.
 //!
-//! To add one: a file here, a line in [`ProtectionKind`]. What they make is
-//! sent and received as FlexFEC (RFC 8627), see `send/repair.rs` and
-//! `receive/recovery.rs`.
+//! To add one, add a file here and a line in [`ProtectionKind`]. Repair packets are sent
+//! and received as FlexFEC (RFC 8627), see `send/repair.rs` and `receive/recovery.rs`.
 
 mod none;
 mod path_specific;
@@ -15,17 +15,17 @@ use weft_units::{Bytes, Duration, Instant, PathId};
 pub(crate) use share::RepairShare;
 
 weft_units::named! {
-    /// The built-in protections, by their names on the command line.
+    /// Built-in protections, by their names on the command line.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub enum ProtectionKind: "protection" {
-        /// No repair packets: what is lost is sent again.
+        /// No repair packets: lost packets are retransmitted.
         None = "none",
-        /// As libwebrtc protects: by its table of loss and frame size.
+        /// Rule of libwebrtc: a table by loss and frame size.
         WebrtcTable = "webrtc_table",
-        /// Converge, section 4.3: by what each path loses.
+        /// Rule of Converge, section 4.3: by the loss of each path.
         PathSpecific = "path_specific",
-        /// Ours: the same, and more while a path is in doubt, or where a
-        /// retransmission comes too late.
+        /// Our rule: as `PathSpecific`, with more repair packets while a path is in doubt
+        /// and where a retransmission comes too late.
         #[default]
         Weft = "weft",
     }
@@ -42,78 +42,79 @@ impl ProtectionKind {
     }
 }
 
-/// A packet that no repair packet holds yet.
+/// Packet that is in no repair packet yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Unprotected {
     /// Extended sequence number.
     pub sequence: u64,
-    /// The path that it was given to.
+    /// Path that it was assigned to.
     pub path: PathId,
-    /// When that was.
+    /// Time of that assignment.
     pub at: Instant,
-    /// Whether no other path has a copy of it: of what goes twice no repair
-    /// packet is made.
+    /// Whether no other path has a copy of it: repair packets do not protect packets that
+    /// are sent twice.
     pub goes_once: bool,
 }
 
-/// A frame that has been given to paths.
+/// Frame whose packets were assigned to paths.
 #[derive(Clone, Copy)]
 pub struct FrameToProtect<'a> {
-    /// Whether others depend on it and it on none.
+    /// Whether other frames depend on it and it depends on none.
     pub keyframe: bool,
     /// Bytes of payload.
     pub size: Bytes,
-    /// Its packets in sending order, behind those of the frames before that no
-    /// repair packet holds.
+    /// Its packets in sending order, after the packets of earlier frames that are in no
+    /// repair packet.
     pub packets: &'a [Unprotected],
-    /// The place of its own first packet among them.
+    /// Index of its own first packet in `packets`.
     pub begin: usize,
-    /// Round-trip time of a path: when a retransmission would come.
+    /// Round-trip time of a path: a retransmission takes this long.
     pub round_trip: &'a dyn Fn(PathId) -> Duration,
-    /// Risk of retransmission alone on a path.
+    /// Risk of relying on retransmission alone on a path.
     pub risk: &'a dyn Fn(PathId) -> Risk,
 }
 
-/// Whether a frame that loses packets can be completed by sending them again.
+/// Whether retransmission can complete a frame that loses packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Risk {
-    /// There is time for it, as far as is known.
+    /// There is time for it, as far as known.
     None,
-    /// A path was in danger lately: there may be no time.
+    /// A path was in danger recently: there may be no time.
     Danger,
-    /// It comes too late on this path, even when no queue stands.
+    /// It comes too late on this path, even with an empty queue.
     LateRetransmission,
 }
 
-/// Packets that go into one repair packet.
+/// Packets that one repair packet protects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// Places in [`FrameToProtect::packets`], ascending.
+    /// Indices into [`FrameToProtect::packets`], ascending.
     pub members: Vec<usize>,
-    /// The path whose losses it is for, if of one.
+    /// Path whose losses it compensates, if it is for one path.
     pub made_for: Option<PathId>,
 }
 
-/// Decides how many repair packets there are, and what is in them.
+/// Algorithm that decides how many repair packets to send, and which packets each one
+/// protects.
 pub trait Protection: Send {
-    /// Feedback told of media packets on a path: so many arrived, so many are
-    /// lost, those that an outage took not counted.
+    /// Feedback on media packets of a path: how many arrived and how many are lost,
+    /// without those lost in an outage.
     fn on_feedback(&mut self, now: Instant, path: PathId, arrived: u64, lost: u64);
 
-    /// A lost packet of this path had to be sent again: no repair packet could
-    /// bring it back.
+    /// A lost packet of this path had to be sent again: no repair packet could recover
+    /// it.
     fn on_unrepaired(&mut self, now: Instant, path: PathId);
 
-    /// A path has left for good: nothing about it is kept, since a later path
-    /// may have its id.
+    /// A path was removed for good: discard its state, because a later path may have its
+    /// id.
     fn on_path_removed(&mut self, _path: PathId) {}
 
-    /// One group for each repair packet. A packet is in one group at most.
+    /// Returns one group for each repair packet. A packet is in at most one group.
     fn protect(&mut self, now: Instant, frame: &FrameToProtect<'_>) -> Vec<Group>;
 }
 
-/// Deals members out to `count` groups in turn, so that neighbours, which a
-/// burst takes together, are in different ones.
+/// Deals members out to `count` groups in turn, so that neighbours, which a burst loses
+/// together, are in different groups.
 fn interleave(members: &[usize], count: usize, made_for: Option<PathId>) -> Vec<Group> {
     let count = count.min(members.len());
     let group = |first| Group {

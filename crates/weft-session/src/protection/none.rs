@@ -2,7 +2,7 @@ use weft_units::{Instant, PathId};
 
 use super::{FrameToProtect, Group, Protection};
 
-/// No repair packets.
+/// Protection that makes no repair packets.
 pub(super) struct Nothing;
 
 impl Protection for Nothing {

@@ -4,16 +4,16 @@ use weft_units::{Duration, Instant, PathId};
 
 use super::{FrameToProtect, Group, Protection, Unprotected, interleave};
 
-/// Converge, section 4.3: for the P packets that a frame sends over a path,
-/// l × P × β repair packets on the same path; l is the path's loss, and
-/// β = 1 + NACK / (P − FEC) makes up for what was not enough.
+/// Protection by Converge, section 4.3: for the P packets that a frame sends over a path,
+/// l × P × β repair packets on the same path; l is the path's loss, and β = 1 + NACK / (P
+/// − FEC) compensates for insufficient repair.
 ///
-/// What the paper leaves open: l is a mean over some hundred packets, and what
-/// NACK, P and FEC count, they count over about a second. A NACK is a packet
-/// that had to be sent again, whether the receiver asked or the sender found
-/// out first. Parts of a repair packet are saved up. One that holds more
-/// packets is more likely to be of use, so it also takes those of the frames
-/// before that none holds, as long as it comes before a retransmission would.
+/// Our choices where the paper is open: l is a mean over some hundred packets, and NACK,
+/// P and FEC are counted over about a second. A NACK is a packet that had to be sent
+/// again, whether the receiver requested it or the sender detected the loss first.
+/// Fractions of a repair packet are saved up. A repair packet over more packets is more
+/// likely to be useful, so it also covers unprotected packets of earlier frames, as long
+/// as it arrives before a retransmission would.
 #[derive(Default)]
 pub(super) struct PathSpecific {
     paths: BTreeMap<PathId, PathState>,
@@ -21,11 +21,11 @@ pub(super) struct PathSpecific {
 
 #[derive(Default)]
 struct PathState {
-    /// Mean part of the packets that is lost.
+    /// Mean share of packets that are lost.
     loss: f64,
-    /// Packets that the mean is of, up to [`LOSS_MEMORY`].
+    /// Number of packets in the mean, up to [`LOSS_MEMORY`].
     known: f64,
-    /// Repair packets that are due; below zero, what keyframes had too much.
+    /// Repair packets that are due; negative after keyframes got too many.
     due: f64,
     /// Packets, repair packets and NACKs within about [`NACK_MEMORY`].
     packets: f64,
@@ -34,11 +34,11 @@ struct PathState {
     at: Instant,
 }
 
-/// Packets that the loss is a mean of. Chosen by us: two losses at 1 %, a few
-/// seconds of one Mbps.
+/// Number of packets over which the loss is averaged. Chosen by us: two losses at 1 %, a
+/// few seconds at one Mbps.
 const LOSS_MEMORY: f64 = 200.0;
-/// Less than this is left to retransmission: a repair packet would be of use
-/// once in a thousand packets. Chosen by us.
+/// Loss below which only retransmission is used: a repair packet would be useful once in
+/// a thousand packets. Chosen by us.
 const LEAST_LOSS: f64 = 0.001;
 const NACK_MEMORY: Duration = Duration::from_secs(1);
 
@@ -63,7 +63,8 @@ impl PathState {
         self.known = self.known.min(LOSS_MEMORY);
     }
 
-    /// β of section 4.3, 1 to 2: no more can be asked for than was sent.
+    /// Returns β of section 4.3, from 1 to 2: receivers cannot request more than was
+    /// sent.
     fn beta(&self) -> f64 {
         let media = self.packets - self.repairs;
         match media > 0.0 {
@@ -72,21 +73,21 @@ impl PathState {
         }
     }
 
-    /// How many repair packets so many packets get: what losses ask for, and at
-    /// least this part.
+    /// Returns the number of repair packets for this many packets: as many as the losses
+    /// require, and at least the share `least`.
     fn repairs_for(&mut self, packets: usize, keyframe: bool, least: f64) -> usize {
         if self.loss < LEAST_LOSS {
             self.due = 0.0;
             return 0;
         }
-        // The Converge paper counts P − FEC as media: P has the repair packets in it.
+        // The Converge paper counts P − FEC as media: P includes the repair packets.
         let wanted = (self.loss * self.beta()).max(least) * packets as f64;
         self.due += wanted;
         let whole = |due: f64| (due - 1e-9).ceil();
         let count = match keyframe {
-            // Section 3.3: higher rates for what others depend on.
+            // Section 3.3: higher protection for frames that others depend on.
             true => whole(wanted.max(self.due)),
-            // Tenths of a packet do not sum up to a whole one in binary.
+            // Multiples of a tenth do not sum up to a whole number in binary.
             false => (self.due + 1e-9).floor(),
         };
         let count = count.clamp(0.0, packets as f64);
@@ -119,8 +120,8 @@ impl Protection for PathSpecific {
 }
 
 impl PathSpecific {
-    /// Makes the groups of a frame, where `least` is the least part of the
-    /// packets over a path that is repair, by the path and its loss.
+    /// Makes the groups of a frame. `least` gives the lowest share of repair packets for
+    /// a path, by the path and its loss.
     pub(super) fn protect_with(
         &mut self,
         now: Instant,

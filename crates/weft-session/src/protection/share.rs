@@ -1,7 +1,7 @@
 use weft_units::{Bytes, Duration, Instant};
 
-/// Part of what is sent that is repair, over about a second: an encoder's rate
-/// is what the others leave.
+/// Share of the sent bytes that is repair, over about a second: the encoder gets the rest
+/// of the rate.
 #[derive(Default, Debug)]
 pub(crate) struct RepairShare {
     media: f64,
@@ -9,9 +9,9 @@ pub(crate) struct RepairShare {
     at: Instant,
 }
 
-/// Chosen by us: as long as protections look back for losses.
+/// Chosen by us: protections count losses over the same time.
 const MEMORY: Duration = Duration::from_secs(1);
-/// At most this part of the rate is kept for repair: kOverheadThreshold of
+/// Highest share of the rate that is reserved for repair: kOverheadThreshold of
 /// libwebrtc's `FecControllerDefault`.
 const MOST: f64 = 0.5;
 
@@ -24,7 +24,7 @@ impl RepairShare {
         self.at = now;
     }
 
-    /// Part that is left for media, 0.5 to 1.
+    /// Returns the share that is left for media, 0.5 to 1.
     pub fn left_for_media(&self) -> f64 {
         let all = self.media + self.repair;
         match all > 0.0 {

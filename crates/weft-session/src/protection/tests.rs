@@ -8,7 +8,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// A frame with so many packets on each path, in turn.
+/// Builds a frame with this many packets on each path.
 fn packets(counts: &[usize]) -> Vec<Unprotected> {
     let paths = counts.iter().enumerate();
     let on_path = |(path, count): (usize, &usize)| vec![PathId(path as u8); *count];
@@ -32,7 +32,7 @@ fn frame(packets: &[Unprotected], keyframe: bool) -> FrameToProtect<'_> {
     }
 }
 
-/// Repair packets over a hundred such frames, by path.
+/// Returns the repair packets for a hundred such frames, by path.
 fn repairs(kind: ProtectionKind, losses: &[f64], counts: &[usize], keyframe: bool) -> Vec<usize> {
     repairs_in(Risk::None, kind, losses, counts, keyframe)
 }
@@ -94,7 +94,7 @@ fn path_specific_protects_the_path_that_loses() {
 
 #[test]
 fn path_specific_saves_parts_of_a_packet_up() {
-    // 10 packets with 1 %: a tenth of a packet for each frame.
+    // 10 packets at 1 %: a tenth of a repair packet for each frame.
     let made = repairs(ProtectionKind::PathSpecific, &[0.01], &[10], false);
     assert!((9..=10).contains(&made[0]), "{made:?}");
     let keyframes = repairs(ProtectionKind::PathSpecific, &[0.01], &[10], true);
@@ -103,8 +103,8 @@ fn path_specific_saves_parts_of_a_packet_up() {
 
 #[test]
 fn nacks_raise_beta() {
-    // β = 1 + NACK / (P − FEC) with half of the packets asked for: 1.5, while
-    // 100 packets at 10 % make 10 repair packets.
+    // β = 1 + NACK / (P − FEC) with half of the packets requested: 1.5, while 100 packets
+    // at 10 % make 10 repair packets.
     let mut protection = path_specific::PathSpecific::default();
     protection.on_feedback(at(0), PathId(0), 900, 100);
     let packets = packets(&[100]);
@@ -114,7 +114,7 @@ fn nacks_raise_beta() {
     }
     let asked = protection.protect(at(0), &frame(&packets, false)).len();
     assert_eq!((plain, asked), (10, 15));
-    // Ten seconds of frames later nobody asks any more.
+    // After ten seconds of frames without requests, β is back at 1.
     let mut later = 0;
     for number in 1..300 {
         let groups = protection.protect(at(number * 33), &frame(&packets, false));
@@ -137,15 +137,15 @@ fn a_group_reaches_back_as_long_as_it_beats_a_retransmission() {
     };
     let groups = protection.protect(at(60), &frame);
     let members: Vec<_> = groups.iter().map(|g| g.members.clone()).collect();
-    // A fifth of the frame's five packets; the first one was sent 60 ms ago,
-    // more than half of 100, the second one 40.
+    // A fifth of the frame's five packets; the first packet was sent 60 ms ago, more than
+    // half of 100, and the second one 40.
     assert_eq!(members, [vec![1, 2, 3, 4, 5, 6]]);
 }
 
 #[test]
 fn the_table_grows_with_loss_and_doubles_for_keyframes() {
-    // libwebrtc's table for large frames: at 1 % (3/255) 40 of 255, that is
-    // 40 / 215 of the source packets: 0.19; 0.99 of them from 10 % on.
+    // libwebrtc's table for large frames: at 1 % (3/255) 40 of 255, which is 40 / 215 of
+    // the source packets: 0.19; 0.99 of them from 10 % on.
     let made = |loss: f64, keyframe| {
         let counts = [40];
         repairs(ProtectionKind::WebrtcTable, &[loss], &counts, keyframe)[1]
@@ -156,8 +156,8 @@ fn the_table_grows_with_loss_and_doubles_for_keyframes() {
     assert!((0.12..=0.22).contains(&one), "1 %: {one}");
     let ten = part(made(0.1, false));
     assert!((0.85..=1.0).contains(&ten), "10 %: {ten}");
-    // No frame but keyframes: their size is not known, and a keyframe is
-    // looked up as the smallest.
+    // Only keyframes were sent: the size of other frames is unknown, and keyframes use
+    // the table's smallest size.
     let mut protection = ProtectionKind::WebrtcTable.build();
     for second in 0..3 {
         protection.on_feedback(at(second * 1000), PathId(0), 990, 10);
@@ -176,7 +176,7 @@ fn the_tables_loss_is_the_highest_of_ten_seconds() {
         protection.on_feedback(at(second * 1000), PathId(0), 950, lost);
         let now = at(second * 1000);
         let made = protection.protect(now, &frame(&packets(&[40]), false));
-        // In the history once its second is over.
+        // An interval counts once its second is over.
         assert_eq!(!made.is_empty(), (6..=15).contains(&second), "{second}");
     }
 }
@@ -213,7 +213,7 @@ fn weft_protects_what_loses_more_while_it_is_in_doubt() {
         [0, 800, 0],
         "two of five"
     );
-    // Eighty for each that is lost.
+    // Eighty for each lost packet.
     let rare = made(Risk::LateRetransmission, 0.002);
     assert!((318..=320).contains(&rare[1]), "{rare:?}");
 }

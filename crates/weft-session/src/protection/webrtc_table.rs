@@ -4,40 +4,39 @@ use weft_units::{Bytes, Duration, Instant, PathId};
 
 use super::{FrameToProtect, Group, Protection, interleave};
 
-/// As libwebrtc protects (revision of its `media_opt_util.cc` and
-/// `fec_rate_table.h` as of 2019): a part of the packets that grows with loss
-/// and with the frames' size, at least twice as large for keyframes, over the
-/// whole frame. Loss is that of all paths together, and the highest of the
-/// last ten seconds (`VCMLossProtectionLogic`'s max filter): the reason for
-/// 40 repair packets per 100 at 1 % (Converge, section 6.2).
+/// Protection as in libwebrtc (revision of its `media_opt_util.cc` and `fec_rate_table.h`
+/// as of 2019): a share of the packets of the whole frame that grows with loss and with
+/// frame size, and is at least twice as large for keyframes. The loss is that of all
+/// paths together, and the highest of the last ten seconds (`VCMLossProtectionLogic`'s
+/// max filter). This is the reason for 40 repair packets per 100 at 1 % (Converge,
+/// section 6.2).
 #[derive(Default)]
 pub(super) struct WebrtcTable {
-    /// Arrived and lost in each [`INTERVAL`], oldest first, with its beginning.
+    /// Start of each [`INTERVAL`] with the packets that arrived and were lost in it,
+    /// oldest first.
     intervals: VecDeque<(Instant, u64, u64)>,
-    /// Mean size of frames that are no keyframes.
+    /// Mean size of frames other than keyframes.
     size: f64,
 }
 
 /// kLossPrShortFilterWinMs and kLossPrHistorySize of libwebrtc.
 const INTERVAL: Duration = Duration::from_secs(1);
 const INTERVALS: usize = 10;
-/// Frames that the mean size is of, chosen by us: libwebrtc divides the
+/// Number of frames over which the size is averaged, chosen by us: libwebrtc divides the
 /// encoder's target by the frame rate.
 const SIZE_MEMORY: f64 = 10.0;
-/// The table ends at half of all packets being repair.
+/// The table's highest share: half of all packets are repair.
 const MOST: f64 = 0.5;
-/// A keyframe's part is at least so many times that of the other frames
-/// (`_scaleProtKey`), and it is looked up for so many times their size
-/// (`BoostCodeRateKey`).
+/// Factor between a keyframe's share and that of other frames (`_scaleProtKey`), and
+/// factor on the size for which it is looked up (`BoostCodeRateKey`).
 const KEYFRAME_FACTOR: f64 = 2.0;
 
-/// Part of all packets, media and repair, that is repair: for loss as a part
-/// of one and the size of a frame in kbit.
+/// Returns the share of all packets, media and repair, that is repair. `loss` is a
+/// fraction and `kbit` the size of a frame.
 ///
-/// A closed form fitted by us to points of the table of 129 losses by 50 sizes:
-/// within 0.11 of them, and within 0.04 for the largest frames. It goes to a
-/// half as losses grow, the sooner the larger the frames, and is nothing below
-/// a least loss.
+/// A closed form that we fitted to points of the table of 129 losses by 50 sizes: within
+/// 0.11 of them, and within 0.04 for the largest frames. It approaches a half as losses
+/// grow, faster for larger frames, and is zero below a minimum loss.
 fn code_rate(loss: f64, kbit: f64) -> f64 {
     let kbit = kbit.clamp(5.0, 250.0);
     let (least, scale) = (0.5 / kbit, 0.018 + 2.5 / kbit);
@@ -50,7 +49,7 @@ impl WebrtcTable {
             0 => 0.0,
             all => lost as f64 / all as f64,
         };
-        // The last interval is still growing.
+        // The last interval is incomplete.
         let ended = self.intervals.len().saturating_sub(1);
         let parts = self.intervals.iter().take(ended).map(part);
         parts.fold(0.0, f64::max)
@@ -102,7 +101,7 @@ impl Protection for WebrtcTable {
         let goes_once = |place: &usize| frame.packets.get(*place).is_some_and(|p| p.goes_once);
         let members = (frame.begin..frame.packets.len()).filter(goes_once);
         let members: Vec<usize> = members.collect();
-        // Of the source packets, rounded (`ConvertFECRate`, `NumFecPackets`).
+        // Share of the source packets, rounded (`ConvertFECRate`, `NumFecPackets`).
         let rate = self.code_rate(frame.keyframe);
         let count = (members.len() as f64 * rate / (1.0 - rate)).round();
         interleave(&members, count as usize, None)
@@ -113,8 +112,8 @@ impl Protection for WebrtcTable {
 mod tests {
     use super::*;
 
-    /// Points of libwebrtc's table, `kFecRateTable[size * 129 + loss]` of 255,
-    /// losses in 255ths: the shape, not the table.
+    /// Compares with points of libwebrtc's table, `kFecRateTable[size * 129 + loss]` of
+    /// 255, with losses in 255ths: only the shape has to match.
     #[test]
     fn the_closed_form_has_the_tables_shape() {
         let points = [

@@ -3,24 +3,24 @@ use weft_units::{Instant, PathId};
 use super::path_specific::PathSpecific;
 use super::{FrameToProtect, Group, Protection, Risk};
 
-/// weft's protection. While there is time for retransmissions, they repair most losses, and
-/// the number of repair packets follows the losses of each path. While a path is in doubt
-/// there may be no time, so a larger part is repair, interleaved so that the packets of a
-/// burst are in different groups. The largest part is where retransmissions always come too
-/// late, because nothing else repairs a loss there.
+/// weft's protection. While there is time for retransmissions, they repair most losses,
+/// and the number of repair packets follows the losses of each path. While a path is in
+/// doubt there may be no time, so the share of repair is larger and is interleaved, which
+/// puts the packets of a burst into different groups. The share is largest where
+/// retransmissions always come too late, because nothing else repairs a loss there.
 #[derive(Default)]
 pub(super) struct Weft(PathSpecific);
 
 /// Maximum number of repair packets for each lost one, so that rare losses cost little: a
-/// burst hits one frame of many, and all of them are protected. Chosen by trial: with 40 a
-/// call whose feedback is 200 ms late freezes for longer.
+/// burst hits one frame of many, and all of them are protected. Chosen by trial: with 40,
+/// a call whose feedback is 200 ms late freezes for longer.
 const FOR_EACH_LOST: f64 = 80.0;
-/// Repair packets while a path is in doubt, as a part of the frame's packets: repairs
-/// bursts of two of thirteen. Chosen by trial (`docs/protocol/calm.md`): with 0.1 to 0.25
-/// freezes are alike.
+/// Repair packets while a path is in doubt, as a share of the frame's packets: repairs
+/// bursts of two of thirteen. Chosen by trial (`docs/protocol/calm.md`): freezes are
+/// about the same from 0.1 to 0.25.
 const IN_DANGER: f64 = 0.15;
 /// Repair packets where retransmissions come too late: repairs bursts of two of five.
-/// Chosen by trial: with 0.15 a call whose feedback is late freezes for longer.
+/// Chosen by trial: with 0.15, a call whose feedback is late freezes for longer.
 const LATE: f64 = 0.4;
 
 impl Protection for Weft {

@@ -1,4 +1,4 @@
-//! Asking for what is missing: packets again, or a keyframe.
+//! Requests for missing data: packets or a keyframe.
 
 use weft_units::{Instant, MediaKind};
 
@@ -6,7 +6,7 @@ use super::keyframe_requests::{Outlook, Stall};
 use super::{Delivery, ReceiveEvent, Receiver};
 
 impl Receiver {
-    /// Nothing can be released: waits for repair or asks for a keyframe.
+    /// Waits for repair or requests a keyframe, because no frame can be released.
     pub(super) fn check_stall(&mut self, now: Instant) {
         let oldest_frame = self.frames.oldest();
         let oldest_partial = self.assembly.partials().next();
@@ -17,7 +17,7 @@ impl Receiver {
             return;
         }
         let keyframe_at = self.assembly.keyframe_progress();
-        // A frame that is complete and not decodable is no keyframe.
+        // A complete frame that cannot be decoded is not a keyframe.
         let blocking = oldest_partial
             .filter(|(at, _)| oldest_frame.is_none_or(|frame| *at < frame.timestamp))
             .map(|(_, partial)| partial);
@@ -60,7 +60,7 @@ impl Receiver {
         }
     }
 
-    /// Packets were lost for good.
+    /// Gives up packets that were lost for good.
     pub(super) fn give_up(&mut self, now: Instant) {
         match (self.config.delivery, self.config.codec.kind()) {
             (_, MediaKind::Audio) => {}
@@ -74,7 +74,7 @@ impl Receiver {
         }
     }
 
-    /// Asks at once, unless that was done just before.
+    /// Requests a keyframe now, unless one was requested just before.
     pub(super) fn ask_for_keyframe(&mut self, now: Instant) {
         if self.config.codec.kind() == MediaKind::Video && self.keyframes.request(now) {
             self.push_keyframe_request();

@@ -1,4 +1,4 @@
-//! From packets to frames, and out in order at their time.
+//! Assembly of packets into frames, and their release in order at the right time.
 
 use weft_units::{Duration, Instant, MediaKind};
 use weft_wire::payload::PictureNumbers;
@@ -36,7 +36,7 @@ impl Receiver {
         }
     }
 
-    /// A packet may say of the one behind it that it begins a frame.
+    /// Checks whether this packet shows that the next one starts a frame.
     fn check_neighbour(&mut self, now: Instant, sequence: u64) {
         let assembled = self.assembly.on_neighbour(&mut self.packets, sequence);
         self.on_assembled(now, assembled);
@@ -50,7 +50,7 @@ impl Receiver {
         }
     }
 
-    /// Drops frames whose packets have no room any more.
+    /// Drops frames that exceed the room for packets.
     fn bound_packets(&mut self, now: Instant) {
         self.counted.frames.dropped += self.assembly.abandon_overwritten(&mut self.packets);
         let Some(room) = self.config.profile.packet_buffer else {
@@ -90,7 +90,7 @@ impl Receiver {
         self.advance(now);
     }
 
-    /// Whether as many frames wait as the profile allows.
+    /// Returns whether as many frames wait as the profile allows.
     fn is_full(&self) -> bool {
         let most = self.config.profile.frame_buffer;
         most.is_some_and(|most| self.frames.len() >= usize::from(most))
@@ -167,7 +167,7 @@ impl Receiver {
     }
 }
 
-/// An audio packet as a frame.
+/// Makes a frame from an audio packet.
 fn single(now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> AssembledFrame {
     let share = PathShare {
         path: packet.path,

@@ -1,9 +1,9 @@
-//! Packets to frames: a frame is complete when every sequence number from its
-//! first packet to its marker has arrived. Packets of some codecs say which is
-//! the first one, such as VP8's with the start of partition zero (RFC 7741).
-//! Those of others do not, such as H.264's, unless one begins with what stands
-//! at the beginning of a picture; else it is the first one if the packet before
-//! it has come with another timestamp (RFC 6184 section 5.1).
+//! Assembly of packets into frames: a frame is complete when every sequence number from
+//! its first packet to its marker has arrived. Packets of some codecs mark the first one,
+//! such as VP8's with the start of partition zero (RFC 7741). With other codecs, such as
+//! H.264, a packet is the first if it begins with data that can only start a picture;
+//! otherwise it is the first if the packet before it has arrived with another timestamp
+//! (RFC 6184 section 5.1).
 
 use super::packet_buffer::{Held, PacketBuffer};
 use super::types::{PathShare, ReceivedPacket};
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use weft_units::{Codec, Instant};
 use weft_wire::payload::{FirstPacket, PayloadFormat, PictureNumbers, PieceInfo, Start, format_of};
 
-/// Frames in the making; a sender has few at a time, an outage leaves one per
-/// frame interval. Chosen by us: two seconds of 60 Hz.
+/// Most incomplete frames; a sender has few at a time, an outage leaves one per frame
+/// interval. Chosen by us: two seconds of 60 Hz.
 pub(super) const MAX_PARTIALS: usize = 128;
 
-/// A complete frame that has not been handed on.
+/// Complete frame that has not been passed on.
 #[derive(Debug)]
 pub(super) struct AssembledFrame {
     /// Extended timestamp.
@@ -33,38 +33,39 @@ pub(super) struct AssembledFrame {
     pub(super) paths: Vec<PathShare>,
 }
 
-/// A frame of which some packets have arrived.
+/// Frame of which some packets have arrived.
 #[derive(Debug)]
 pub(super) struct Partial {
-    /// Sequence number of the packet that starts the frame, once it is here.
+    /// Sequence number of the packet that starts the frame, once it has arrived.
     pub(super) first: Option<u64>,
-    /// Sequence number of the packet with the marker, once it is here.
+    /// Sequence number of the packet with the marker, once it has arrived.
     pub(super) last: Option<u64>,
     pub(super) lowest: u64,
     pub(super) highest: u64,
     pub(super) info: PictureNumbers,
-    /// It is a keyframe, or seems to become one.
+    /// Whether it is a keyframe, or seems to become one.
     pub(super) keyframe: bool,
-    /// It is known not to be one.
+    /// Whether it is known not to be a keyframe.
     pub(super) is_delta: bool,
     pub(super) last_arrival: Instant,
     count: u64,
-    /// It has a part of a picture that refers to no other.
+    /// Whether it has a part of a picture that refers to no other.
     intra: bool,
     sequence_parameters: bool,
     picture_parameters: bool,
-    /// Whether the lowest packet can be the first, and the lowest that is
-    /// likely to be.
+    /// Whether the lowest packet can be the first, and the lowest packet that probably
+    /// is.
     lowest_start: Start,
     begins_at: Option<u64>,
 }
 
 /// Result of adding a packet.
 pub(super) enum Assembled {
-    /// Its frame is not complete.
+    /// The frame is not complete.
     Pending,
     Frame(AssembledFrame),
-    /// It is no payload of the codec, or contradicts the packets of its frame.
+    /// The packet is not a valid payload of the codec, or contradicts the packets of its
+    /// frame.
     Malformed,
 }
 
@@ -72,8 +73,8 @@ pub(super) enum Assembled {
 pub(super) struct FrameAssembly {
     format: &'static dyn PayloadFormat,
     partials: BTreeMap<u64, Partial>,
-    /// A keyframe has brought its parameters, or needs none: later ones may go
-    /// without.
+    /// Whether a keyframe has brought its parameters, or needs none: later ones may omit
+    /// them.
     has_parameters: bool,
 }
 
@@ -91,7 +92,7 @@ impl FrameAssembly {
         self.format.first_packet() == FirstPacket::Inferred
     }
 
-    /// Adds a packet that `buffer` knows as new, and holds it there.
+    /// Adds a packet that is new to `buffer`, and stores it there.
     pub(super) fn on_packet(
         &mut self,
         buffer: &mut PacketBuffer,
@@ -123,9 +124,8 @@ impl FrameAssembly {
         }
     }
 
-    /// Where packets do not say which is the first: the frame that was complete
-    /// but for that. The packet before it has come now, and is of another frame
-    /// or of none.
+    /// Completes the frame after this packet, for codecs whose packets do not mark the
+    /// first one: this packet has arrived now and belongs to another frame or to none.
     pub(super) fn on_neighbour(&mut self, buffer: &mut PacketBuffer, sequence: u64) -> Assembled {
         if !self.infers_first() {
             return Assembled::Pending;
@@ -157,24 +157,24 @@ impl FrameAssembly {
         partial.assemble(buffer, timestamp)
     }
 
-    /// Frames in the making, oldest first, with their extended timestamps.
+    /// Returns the incomplete frames, oldest first, with their extended timestamps.
     pub(super) fn partials(&self) -> impl Iterator<Item = (u64, &Partial)> {
         self.partials.iter().map(|(&t, p)| (t, p))
     }
 
-    /// When the last packet of a keyframe in the making came.
+    /// Returns the arrival of the last packet of an incomplete keyframe.
     pub(super) fn keyframe_progress(&self) -> Option<Instant> {
         let keyframes = self.partials.values().filter(|p| p.keyframe);
         keyframes.map(|p| p.last_arrival).max()
     }
 
-    /// Frames in the making strictly between two timestamps.
+    /// Returns the incomplete frames strictly between two timestamps.
     pub(super) fn between(&self, after: u64, before: u64) -> impl Iterator<Item = &Partial> {
         let range = (after + 1 < before).then(|| self.partials.range(after + 1..before));
         range.into_iter().flatten().map(|(_, partial)| partial)
     }
 
-    /// Gives up the frames before `timestamp`; how many there were.
+    /// Gives up the frames before `timestamp`; returns their number.
     pub(super) fn abandon_before(&mut self, buffer: &mut PacketBuffer, timestamp: u64) -> u64 {
         let mut abandoned = 0;
         while let Some(entry) = self.partials.first_entry()
@@ -186,7 +186,7 @@ impl FrameAssembly {
         abandoned
     }
 
-    /// Gives up the frames whose packets have left the ring; how many.
+    /// Gives up the frames whose packets have left the ring; returns their number.
     pub(super) fn abandon_overwritten(&mut self, buffer: &mut PacketBuffer) -> u64 {
         let oldest = buffer.oldest();
         let mut abandoned = 0;
@@ -199,7 +199,7 @@ impl FrameAssembly {
         abandoned
     }
 
-    /// Gives up the oldest frames beyond what is kept; how many.
+    /// Gives up the oldest frames above the limit; returns their number.
     pub(super) fn bound(&mut self, buffer: &mut PacketBuffer) -> u64 {
         let mut abandoned = 0;
         while self.partials.len() > MAX_PARTIALS {
@@ -211,7 +211,7 @@ impl FrameAssembly {
         abandoned
     }
 
-    /// Forgets every frame in the making, but not its packets; how many.
+    /// Forgets all incomplete frames, but not their packets; returns their number.
     pub(super) fn clear(&mut self) -> u64 {
         std::mem::take(&mut self.partials).len() as u64
     }
@@ -271,8 +271,8 @@ impl Partial {
         self.count += 1;
     }
 
-    /// The lowest packet is the first if it says so, or if the one before it
-    /// has come, which is of another frame then, or of none.
+    /// Marks the lowest packet as the first if it says so, or if the one before it has
+    /// arrived, which then belongs to another frame or to none.
     fn find_first(&mut self, buffer: &PacketBuffer) {
         let is_first = self.begins_at == Some(self.lowest)
             || buffer.has_arrived(self.lowest.saturating_sub(1));
@@ -284,7 +284,8 @@ impl Partial {
             if first <= last && self.count == last - first + 1)
     }
 
-    /// Packets of one timestamp stand outside of its first and its last.
+    /// Returns whether packets of one timestamp lie outside the frame's first and last
+    /// packets.
     fn contradicts(&self) -> bool {
         self.first.is_some_and(|first| self.lowest < first)
             || self.last.is_some_and(|last| self.highest > last)
@@ -302,7 +303,7 @@ impl Partial {
         frame.map_or(Assembled::Malformed, Assembled::Frame)
     }
 
-    /// The frame, unless packets of it have left the ring.
+    /// Returns the frame, unless packets of it have left the ring.
     fn read(&self, buffer: &PacketBuffer, timestamp: u64) -> Option<AssembledFrame> {
         let held = (self.lowest..=self.highest).map_while(|s| buffer.held(s));
         let packets: SmallVec<[&Held; 16]> = held.collect();
@@ -329,7 +330,7 @@ impl Partial {
     }
 }
 
-/// Each path's part of a frame, in the order of path ids.
+/// Returns each path's share of a frame, in the order of path ids.
 fn shares(packets: &[&Held]) -> Vec<PathShare> {
     let mut shares: Vec<PathShare> = Vec::new();
     for packet in packets.iter().filter(|p| !p.recovered) {

@@ -5,7 +5,7 @@ use super::packet_buffer::PacketBuffer;
 use super::references::{Hole, References};
 use std::collections::BTreeMap;
 
-/// Frames that may wait; chosen by us: two seconds of 60 Hz.
+/// Most frames that may wait; chosen by us: two seconds of 60 Hz.
 pub(super) const MAX_FRAMES: usize = 128;
 
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct FrameBuffer {
 }
 
 impl FrameBuffer {
-    /// Adds a frame that is newer than the last released one. False if its
+    /// Adds a frame that is newer than the last released one. Returns false if its
     /// timestamp is taken.
     pub(super) fn insert(&mut self, frame: AssembledFrame) -> bool {
         if self.frames.contains_key(&frame.timestamp) {
@@ -27,8 +27,8 @@ impl FrameBuffer {
         true
     }
 
-    /// Timestamp of the oldest frame that can be decoded next, whatever is
-    /// skipped for it, and what that is.
+    /// Returns the timestamp of the oldest frame that can be decoded next, even if frames
+    /// are skipped for it, and the hole before it.
     pub(super) fn next(
         &self,
         assembly: &FrameAssembly,
@@ -55,9 +55,8 @@ impl FrameBuffer {
         None
     }
 
-    /// Takes out the frame to be released and drops the older ones. The
-    /// second figure is how many frames were skipped: those dropped here, or
-    /// more if picture numbers say so.
+    /// Removes the frame to release and drops the older ones. The second result is the
+    /// number of skipped frames: those dropped here, or more if picture numbers show it.
     pub(super) fn release(
         &mut self,
         timestamp: u64,
@@ -77,7 +76,8 @@ impl FrameBuffer {
         Some((frame, known.max(counted)))
     }
 
-    /// Drops the oldest frames beyond so many, or [`MAX_FRAMES`]; how many.
+    /// Drops the oldest frames above this limit, or above [`MAX_FRAMES`]; returns their
+    /// number.
     pub(super) fn bound(&mut self, most: Option<usize>) -> u64 {
         let mut dropped = 0;
         while self.frames.len() > most.unwrap_or(MAX_FRAMES) {
@@ -89,13 +89,13 @@ impl FrameBuffer {
         dropped
     }
 
-    /// Drops every waiting frame; how many.
+    /// Drops every waiting frame; returns their number.
     pub(super) fn clear(&mut self) -> u64 {
         self.bytes = 0;
         std::mem::take(&mut self.frames).len() as u64
     }
 
-    /// Extended timestamp and last sequence number of the last release.
+    /// Returns the extended timestamp and last sequence number of the last release.
     pub(super) fn released(&self) -> Option<(u64, u64)> {
         self.references.last()
     }
@@ -108,13 +108,13 @@ impl FrameBuffer {
         self.frames.len()
     }
 
-    /// Payload bytes held.
+    /// Returns the number of payload bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether a sequence number is missing between the last release and
-    /// `frame` that belongs to no frame known in part.
+    /// Returns whether a sequence number between the last release and `frame` is missing
+    /// and belongs to no partially received frame.
     fn is_unknown(
         &self,
         frame: &AssembledFrame,

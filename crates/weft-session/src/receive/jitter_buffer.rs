@@ -1,66 +1,63 @@
-//! When a frame is played: its timestamp in our clock plus a delay that
-//! follows the frames' own delays.
+//! Play-out time of a frame: its timestamp in our clock plus a delay that follows the
+//! frames' own delays.
 //!
-//! The transit of a frame is its arrival in our clock less its timestamp. The
-//! smallest transit of the last seconds stands for the offset of the sender's
-//! clock plus the shortest delay of the fastest path; the play-out transit
-//! is a high quantile of the transits of complete frames. So the skew between
-//! paths, retransmissions that are common and the time a frame takes on the
-//! wire count, and a single late frame, or a row of them, does not.
+//! The transit of a frame is its arrival in our clock minus its timestamp. The smallest
+//! transit of the last seconds represents the offset of the sender's clock plus the
+//! shortest delay of the fastest path; the play-out transit is a high quantile of the
+//! transits of complete frames. It therefore covers skew between paths, common
+//! retransmissions and the transmission time of a frame, but not a single late frame or
+//! one row of them.
 
 use super::transits::{Transits, nth_highest};
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant, MediaKind};
 
-/// Late frames that are put up with, one in so many. NetEQ's delay manager
-/// aims at the 0.95 quantile; audio has no repair here for what comes late,
-/// hence 0.99.
+/// Tolerated late frames, one in this many. NetEQ's delay manager aims at the 0.95
+/// quantile; here, late audio cannot be repaired, hence 0.99.
 const VIDEO_LATE_ONE_IN: usize = 20;
 const AUDIO_LATE_ONE_IN: usize = 100;
-/// Added to the quantile, for timers and thread switches; chosen by us.
+/// Margin on the quantile, for timers and thread switches; chosen by us.
 const MARGIN_NANOS: i64 = 5_000_000;
-/// More delay than this is no conversation any more: ITU-T G.114.
+/// Longest delay of sound, in nanoseconds; more is no longer acceptable for a
+/// conversation (ITU-T G.114).
 const AUDIO_MAX_DELAY: i64 = 400_000_000;
-/// Longest delay of pictures, in microseconds. A longer wait is a freeze
-/// already, and one freeze is better than a delay that stays after it. Chosen by
-/// us.
+/// Longest delay of pictures, in nanoseconds. A longer wait is a freeze already, and one
+/// freeze is better than a lasting delay. Chosen by us.
 const VIDEO_MAX_DELAY: i64 = 200_000_000;
-/// A picture so late, or one that follows the last one after so long, is
-/// trouble, and more of it is near: pictures then wait for at least so long
-/// over the quickest possible packet, for so long. Chosen by trial
-/// (`docs/protocol/calm.md`).
+/// A picture this late, or this long after the previous one, is a sign of trouble, and
+/// more will follow. For this long, pictures then wait for at least this time, relative
+/// to the quickest possible packet. Chosen by trial (`docs/protocol/calm.md`).
 const TROUBLE_LATE: i64 = 100_000_000;
 const TROUBLE_GAP: Duration = Duration::from_millis(130);
 const TROUBLED_LEAST: i64 = 50_000_000;
-/// Least delay, in microseconds, where another path brings the pictures that one
-/// path fails to bring: that takes a round trip and the time until feedback is
-/// missed.
+/// Least delay, in nanoseconds, if another path takes over for one that fails: that takes
+/// a round trip plus the time until feedback is missed.
 const TROUBLED_LEAST_OF_SEVERAL: i64 = 70_000_000;
 const TROUBLED_FOR: Duration = Duration::from_secs(20);
-/// On the only path nothing but waiting makes up for a repair: pictures wait
-/// there for as long as the second latest one of so long a time was late. One
-/// says nothing of the next. Chosen by trial (`docs/protocol/calm.md`).
+/// On the only path, waiting is the only way to cover a repair: pictures wait there for
+/// as long as the second latest picture of this time was late. A single late picture does
+/// not predict another. Chosen by trial (`docs/protocol/calm.md`).
 const LATE_FOR: Duration = Duration::from_secs(15);
 const LATE_TWICE: usize = 2;
-/// A picture so late was repaired, or stood in a queue.
+/// Delay, in nanoseconds, from which a picture was repaired or waited in a queue.
 const LATE: i64 = 60_000_000;
-/// As many as 30 a second are in that time.
+/// Most late pictures in that time, at 30 a second.
 const MOST_LATE: usize = 450;
-/// The delay shrinks by one part in so many of the time that passes. Pictures
-/// by libwebrtc's 100 ms a second (`kDelayMaxChangeMsPerS`, `timing.cc`); sound
-/// plays 5 % faster, chosen by us. It grows at once.
+/// The delay shrinks by one part in this many of the elapsed time. Pictures use
+/// libwebrtc's 100 ms a second (`kDelayMaxChangeMsPerS`, `timing.cc`); sound plays 5 %
+/// faster, chosen by us. Growth is immediate.
 const VIDEO_SHRINK: i64 = 10;
 const AUDIO_SHRINK: i64 = 20;
-/// The smallest transit is that of ten buckets of a second each.
+/// The smallest transit covers ten buckets of a second each.
 const BUCKET: Duration = Duration::from_secs(1);
 const BUCKETS: u64 = 10;
 
-/// Remedy for a picture that is late.
+/// Remedy for a late picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Remedy {
-    /// The sender's scheduler leaves that to the receiver.
+    /// Unknown: the sender's scheduler leaves late pictures to the receiver.
     Unknown,
-    /// A repair on the only path, and nothing but waiting for it.
+    /// Repair on the only path, so the receiver can only wait for it.
     Waiting,
     /// Another path.
     OtherPath,
@@ -74,16 +71,16 @@ pub(super) struct JitterBuffer {
     shrink: i64,
     /// Smallest transit per bucket of time, oldest first.
     floors: VecDeque<(u64, i64)>,
-    /// Smallest of them all.
+    /// Smallest transit of all buckets.
     floor: Option<i64>,
     transits: Transits,
     playout: Option<i64>,
     updated_at: Instant,
     trouble_at: Option<Instant>,
-    /// At least so long pictures wait in times of trouble.
+    /// Least wait of pictures in times of trouble.
     troubled_least: i64,
-    /// Pictures that were late on the only path, and how late; `None` where
-    /// there are others.
+    /// Recent late pictures on the only path, with their delay; `None` if there are other
+    /// paths.
     late: Option<VecDeque<(Instant, i64)>>,
 }
 
@@ -123,7 +120,7 @@ impl JitterBuffer {
         }
     }
 
-    /// An original packet arrived, after this transit.
+    /// Records an original packet with this transit.
     pub(super) fn on_packet(&mut self, now: Instant, transit: i64) {
         let bucket = now.as_nanos() / BUCKET.as_nanos();
         match self.floors.back_mut() {
@@ -138,7 +135,7 @@ impl JitterBuffer {
         }
     }
 
-    /// A frame became complete.
+    /// Records that a frame became complete.
     pub(super) fn on_complete(&mut self, now: Instant, timestamp: u64) {
         let transit = self.transit(now, timestamp);
         self.transits.add(now, transit);
@@ -156,14 +153,14 @@ impl JitterBuffer {
         });
     }
 
-    /// When the frame of this timestamp is to be played.
+    /// Returns when to play the frame with this timestamp.
     pub(super) fn release_at(&self, timestamp: u64) -> Instant {
         let playout = self.playout.unwrap_or(0);
         let nanos = self.nanos(timestamp).saturating_add(playout);
         Instant::from_nanos(u64::try_from(nanos).unwrap_or(0))
     }
 
-    /// How much later than the fastest possible packet a frame is played.
+    /// Returns the delay of play-out relative to the fastest possible packet.
     pub(super) fn delay(&self) -> Duration {
         match (self.playout, self.floor) {
             (Some(playout), Some(floor)) => {
@@ -173,7 +170,7 @@ impl JitterBuffer {
         }
     }
 
-    /// Arrival less timestamp, in nanoseconds.
+    /// Returns the arrival minus the timestamp, in nanoseconds.
     pub(super) fn transit(&self, now: Instant, timestamp: u64) -> i64 {
         (now.as_nanos() as i64).saturating_sub(self.nanos(timestamp))
     }
@@ -202,14 +199,14 @@ impl JitterBuffer {
         }
     }
 
-    /// How late pictures are on the only path, now and then.
+    /// Returns the recurring lateness of pictures on the only path.
     fn lateness(&self) -> Option<i64> {
         let late = self.late.as_ref()?.iter().map(|(_, late)| *late);
         nth_highest::<LATE_TWICE>(late)
     }
 
     fn target(&self, now: Instant) -> i64 {
-        // A frame has just been added.
+        // There is a quantile, because a frame was just added.
         let quantile = self.transits.quantile(self.late_one_in).unwrap_or(0);
         let target = match self.kind {
             MediaKind::Audio => quantile,
@@ -239,7 +236,7 @@ impl JitterBuffer {
 
     fn nanos(&self, timestamp: u64) -> i64 {
         const SECOND: u64 = 1_000_000_000;
-        // The rest is below the clock rate, which has 32 bits: it cannot
+        // The remainder is below the clock rate, which has 32 bits, so this cannot
         // overflow.
         let (seconds, rest) = (timestamp / self.clock_rate, timestamp % self.clock_rate);
         let nanos = seconds

@@ -1,37 +1,36 @@
-//! When waiting for repair has lost its sense and a keyframe is asked for.
+//! Decides when waiting for repair no longer helps and a keyframe is requested.
 
 use weft_units::{Duration, Instant};
 
 use super::nack::DEFAULT_RTT;
 
-/// How long a hole may stop the picture before a keyframe is asked for; also
-/// three round trips of the quickest path at least, for two rounds of
-/// retransmission. Chosen by us; libwebrtc waits 200 ms for a keyframe that it
-/// has asked for.
+/// Longest time that a hole may stop the picture before a keyframe is requested; at least
+/// three round trips of the quickest path, for two rounds of retransmission. Chosen by
+/// us; libwebrtc waits 200 ms for a requested keyframe.
 const PATIENCE: Duration = Duration::from_millis(200);
 const PATIENCE_ROUND_TRIPS: u64 = 3;
-/// Patience with a stream that did not start with a keyframe, as far as is
-/// known: one may still come by a slower path. Chosen by us.
+/// Wait for a stream that does not seem to start with a keyframe: one may still arrive on
+/// a slower path. Chosen by us.
 const START_PATIENCE: Duration = Duration::from_millis(100);
-/// Between two requests: time for one to be sent and answered; chosen by us.
+/// Shortest time between two requests, for one to be sent and answered; chosen by us.
 const INTERVAL: Duration = Duration::from_millis(300);
 const INTERVAL_ROUND_TRIPS: u64 = 2;
 
-/// Nothing at all arrives: an outage, in which a request cannot be answered
-/// and after which retransmission may be enough; chosen by us.
+/// Time without any packet after which there is an outage: a request cannot be answered
+/// then, and retransmission may be enough afterwards; chosen by us.
 const SILENCE: Duration = Duration::from_millis(100);
 /// Added to the round trip that repair gets after an outage; chosen by us.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// Times of libwebrtc's receiver, for [`KeyframeRequests::patient`]: it asks for the
-/// first keyframe after `kMaxWaitForKeyFrameMs` and takes one whose packet came
-/// within that time for one that is arriving; a stream without a packet for 5 s is
+/// Times of libwebrtc's receiver, for [`KeyframeRequests::patient`]: it requests the
+/// first keyframe after `kMaxWaitForKeyFrameMs`, and assumes that a keyframe is arriving
+/// if one of its packets came within that time; a stream without a packet for 5 s is
 /// inactive (`VideoReceiveStream2::HandleFrameBufferTimeout`).
 const MAX_WAIT_FOR_KEYFRAME: Duration = Duration::from_millis(200);
 const INACTIVE: Duration = Duration::from_secs(5);
 
-/// A request is held back for one outage per stall: a stream may also be so
-/// slow that it looks like one.
+/// Delay of a request because of an outage, at most once per stall: a very slow stream
+/// may also look like an outage.
 #[derive(Debug, Default, Clone, Copy)]
 enum Hold {
     #[default]
@@ -42,41 +41,41 @@ enum Hold {
 
 #[derive(Debug)]
 pub(super) struct KeyframeRequests {
-    /// From a request to its answer.
+    /// Time from a request to its answer.
     rtt: Duration,
     requested_at: Option<Instant>,
     stalled_since: Option<Instant>,
     due: Option<Instant>,
     hold: Hold,
     unrecoverable: bool,
-    /// Fixed time without a decodable frame, whatever happens meanwhile.
+    /// Fixed time without a decodable frame, regardless of other events.
     patience: Option<Duration>,
 }
 
-/// Whether waiting can help.
+/// Prospect of filling the hole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outlook {
-    /// Retransmission may fill the hole.
+    /// Retransmission may fill it.
     Repairable,
     /// There was no keyframe yet.
     Headless,
-    /// Packets of the hole were given up.
+    /// Packets of it were given up.
     Lost,
 }
 
 /// Obstacle to the next frame.
 pub(super) struct Stall {
     pub(super) outlook: Outlook,
-    /// The last packet of a keyframe that is not complete.
+    /// Arrival of the last packet of an incomplete keyframe.
     pub(super) keyframe_at: Option<Instant>,
-    /// The last packet that brought its end nearer.
+    /// Arrival of the last packet that helped to fill the hole.
     pub(super) progress_at: Option<Instant>,
-    /// The last packet at all.
+    /// Arrival of the last packet of any kind.
     pub(super) packet_at: Option<Instant>,
 }
 
 impl KeyframeRequests {
-    /// Where nothing was asked for yet, and answers take a usual time.
+    /// Creates the state without any request, with a default round-trip time.
     pub(super) fn new(patience: Option<Duration>) -> KeyframeRequests {
         KeyframeRequests {
             rtt: DEFAULT_RTT,
@@ -89,25 +88,25 @@ impl KeyframeRequests {
         }
     }
 
-    /// A request is answered after so long a time from now on.
+    /// Sets the time from a request to its answer.
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
         self.rtt = rtt;
     }
 
-    /// A frame that can be decoded is there.
+    /// Records that a decodable frame is available.
     pub(super) fn on_decodable(&mut self) {
         self.stalled_since = None;
         self.due = None;
         self.hold = Hold::Unused;
     }
 
-    /// A frame was released: what was lost before it does not matter.
+    /// Records a released frame: losses before it no longer matter.
     pub(super) fn on_released(&mut self) {
         self.on_decodable();
         self.unrecoverable = false;
     }
 
-    /// Packets were given up.
+    /// Records that packets were given up.
     pub(super) fn on_unrecoverable(&mut self) {
         self.unrecoverable = true;
     }
@@ -116,7 +115,8 @@ impl KeyframeRequests {
         self.unrecoverable
     }
 
-    /// Nothing can be decoded. True if a keyframe is to be asked for now.
+    /// Records that nothing can be decoded. Returns true if a keyframe should be
+    /// requested now.
     pub(super) fn on_stalled(&mut self, now: Instant, stall: &Stall) -> bool {
         if let Some(patience) = self.patience {
             return self.patient(now, stall, patience);
@@ -143,8 +143,8 @@ impl KeyframeRequests {
         true
     }
 
-    /// Asks after a fixed time, as libwebrtc does, unless a keyframe is arriving or
-    /// nothing has come for long.
+    /// Requests a keyframe after a fixed time, as libwebrtc does, unless one is arriving
+    /// or the stream has been silent for long.
     fn patient(&mut self, now: Instant, stall: &Stall, patience: Duration) -> bool {
         let wait = match stall.outlook {
             Outlook::Headless => MAX_WAIT_FOR_KEYFRAME,
@@ -166,7 +166,8 @@ impl KeyframeRequests {
         asks
     }
 
-    /// Asks at once, unless that was done just before.
+    /// Returns true if a keyframe may be requested now, not too soon after the last
+    /// request.
     pub(super) fn request(&mut self, now: Instant) -> bool {
         let allowed = self.allowed_at().is_none_or(|at| at <= now);
         if allowed {
@@ -179,8 +180,8 @@ impl KeyframeRequests {
         self.due
     }
 
-    /// Until when a request that is due is held back; `None` for not at all,
-    /// or until the silence ends.
+    /// Returns how long a due request is held back; `None` if it is not, or if it waits
+    /// until the silence ends.
     fn held_back(&mut self, now: Instant, stall: &Stall) -> Option<Instant> {
         let is_silent = stall
             .packet_at

@@ -51,24 +51,24 @@ use weft_wire::media::MediaPacket;
 /// Maximum number of payload bytes that wait, in packets and in frames: two seconds of 32
 /// Mbps; chosen by us.
 const MAX_BYTES: usize = 8_000_000;
-/// Time with only too old packets after which the sender must have begun a new numbering;
-/// chosen by us, longer than the skew of paths. The packets of a sender that restarts
-/// sooner are dropped until then.
+/// Time in which only packets that are too old arrive, after which the sender must have
+/// started a new numbering; chosen by us, longer than the skew of paths. Packets of a
+/// sender that restarts sooner are dropped until then.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
-/// Change of the transit time from which it is a new timestamp base, not delay; chosen by
-/// us.
+/// Change of the transit time above which it is a new timestamp base and not delay;
+/// chosen by us.
 const MAX_TRANSIT_CHANGE_NANOS: u64 = 10_000_000_000;
-/// Maximum delay of a packet, after the last one, that was held in a queue; chosen by us:
-/// links without capacity in measured traces hold packets for up to half a minute, and one
-/// in 800 of the random first timestamps of a new sender is as near.
+/// Longest time after the last packet at which a packet may come from a queue; chosen by
+/// us: links without capacity in measured traces hold packets for up to half a minute,
+/// and one in 800 of a new sender's random first timestamps is this close.
 const MAX_QUEUED_NANOS: u64 = 60_000_000_000;
 
 /// Receive side of one stream.
 ///
-/// After every call that takes `self` mutably, poll events until `None`; then
-/// call [`Receiver::handle_timeout`] at the time of
-/// [`Receiver::poll_timeout`]. Time never goes backwards; a timeout that is
-/// not due changes nothing. Memory is bounded whatever arrives.
+/// After every call that takes `self` mutably, poll events until `None`; then call
+/// [`Receiver::handle_timeout`] at the time of [`Receiver::poll_timeout`]. Time must
+/// never go backwards; a timeout that is not due changes nothing. Memory is bounded for
+/// any input.
 #[derive(Debug)]
 pub struct Receiver {
     config: ReceiveConfig,
@@ -110,9 +110,9 @@ struct StreamClock {
 /// Position of a packet in the stream.
 enum Place {
     InStream,
-    /// Held in a queue until it is useless.
+    /// Held in a queue until it was useless.
     LongQueued,
-    /// Start of a new numbering, of packets or of time.
+    /// Start of a new numbering of packets, or of a new timestamp base.
     Restart,
 }
 
@@ -146,8 +146,8 @@ impl Receiver {
         match self.place(now, &packet, timestamp) {
             Place::InStream => {}
             Place::LongQueued => {
-                // No quality feedback on its path: the sender remembers the packets of a
-                // few seconds, and ignores a whole report that names older ones.
+                // This reports no path quality: the sender remembers the packets of a few
+                // seconds, and ignores a whole report that names older ones.
                 self.counted.packets.late += 1;
                 return;
             }
@@ -191,7 +191,7 @@ impl Receiver {
     }
 
     /// Records an original or a copy of a packet that arrived before: the path has
-    /// delivered up to this number and lost nothing. The numbers are those of
+    /// delivered up to this number without loss. The numbers are those of
     /// [`ReceivedPacket`]. Does nothing if the packet is unknown or forgotten.
     pub fn handle_again(
         &mut self,
@@ -235,25 +235,25 @@ impl Receiver {
         }
     }
 
-    /// Sets the time within which a repair packet in flight may restore a packet.
+    /// Sets the time within which a repair packet in flight may restore a lost packet.
     pub(crate) fn set_repair_wait(&mut self, wait: Duration) {
         self.nack.set_repair_wait(wait);
     }
 
-    /// Sets the round-trip times of the last packet's path, which a retransmission takes,
-    /// and of the quickest path, which a requested keyframe takes.
+    /// Sets the round-trip times of the last packet's path, which applies to
+    /// retransmissions, and of the quickest path, which applies to keyframe requests.
     pub fn set_rtt(&mut self, path: Duration, quickest: Duration) {
         self.nack.set_rtt(path);
         self.keyframes.set_rtt(quickest);
     }
 
-    /// Sets the treatment of late pictures: on a single path pictures wait for the repairs
-    /// that were recently necessary.
+    /// Sets the treatment of late pictures: on a single path, pictures wait for as long
+    /// as recent repairs needed.
     pub(crate) fn set_remedy(&mut self, remedy: Remedy) {
         self.jitter.set_remedy(remedy);
     }
 
-    /// Sets the sender's frame rate; from now on the paths' delays are compared with it.
+    /// Sets the sender's frame rate, and starts comparing the paths' delays with it.
     pub fn set_frame_interval(&mut self, interval: Duration) {
         self.quality.set_expected(interval);
     }
@@ -270,24 +270,24 @@ impl Receiver {
         stats
     }
 
-    /// Returns the statistics of a receiver report, `None` before the first packet. Begins
-    /// the interval of the next report's fraction lost.
+    /// Returns the statistics of a receiver report, `None` before the first packet.
+    /// Starts the interval for the next report's fraction lost.
     pub fn take_report(&mut self) -> Option<ReportFigures> {
         self.reception.take_report()
     }
 
     fn extend_timestamp(&mut self, timestamp: u32) -> u64 {
         let Some(highest) = self.clock.timestamp else {
-            // The second cycle, so that an older one does not underflow.
+            // Starts in the second cycle, so that an older timestamp does not underflow.
             return (1 << 32) + u64::from(timestamp);
         };
         let ahead = timestamp.wrapping_sub(highest as u32).cast_signed();
         highest.saturating_add_signed(i64::from(ahead))
     }
 
-    /// Returns the position of a packet in the stream. Old packets from the queue of a path
-    /// that was dead do not begin a new numbering, even if all paths were dead for long,
-    /// and their transit time says nothing about later packets.
+    /// Returns the position of a packet in the stream. Old packets from the queue of a
+    /// path that was dead do not start a new numbering, even if all paths were dead for
+    /// long, and their transit time says nothing about later packets.
     fn place(&self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> Place {
         if packet.recovered {
             return Place::InStream;
@@ -300,8 +300,8 @@ impl Receiver {
         let is_queued = highest.is_some_and(|highest| timestamp < highest)
             && transit > before
             && change <= MAX_QUEUED_NANOS;
-        // In such a time the stream may have sent more than half of all numbers, so an old
-        // one may look new.
+        // Meanwhile, the stream may have sent more than half of all sequence numbers, so
+        // an old one may look new.
         if is_queued && is_moved {
             return Place::LongQueued;
         }
@@ -385,7 +385,7 @@ impl Receiver {
 
 #[cfg(test)]
 impl Receiver {
-    /// Memory stays within what the parts promise.
+    /// Checks that memory stays within the limits of the parts.
     fn assert_bounded(&self) {
         assert!(self.packets.bytes() + self.frames.bytes() <= MAX_BYTES);
         assert!(self.packets.bytes() as u64 <= packet_buffer::CAPACITY * 1_500);

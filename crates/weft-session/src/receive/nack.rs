@@ -1,9 +1,8 @@
-//! Sequence numbers to ask for again, and when.
+//! Sequence numbers to request again, and when.
 //!
-//! Where the peer numbers its packets per path, a sequence number counts as
-//! lost only once a path shows a gap in its own numbering around it and no
-//! other path can still bring it: skew between paths is no loss. Elsewhere a
-//! small reordering tolerance decides.
+//! If the peer numbers its packets per path, a sequence number counts as lost only once a
+//! path shows a gap in its own numbering around it and no other path can still deliver
+//! it, so skew between paths is not loss. Otherwise a small reordering tolerance decides.
 
 use super::numbering::{PathNumbers, REORDER_TIME};
 use super::overtaking::Overtaking;
@@ -12,47 +11,47 @@ use crate::small_map::SmallMap;
 use std::collections::BTreeMap;
 use weft_units::{Duration, Instant, PathId};
 
-/// How long a packet may be in flight on a slower path at most. The sender
-/// keeps the skew of its paths below this; chosen by us, within the 100 to
-/// 200 ms that the replay window of libwebrtc leaves.
+/// Longest time that a packet may be in flight on a slower path. The sender keeps the
+/// skew of its paths below this; chosen by us, within the 100 to 200 ms that libwebrtc's
+/// replay window allows.
 pub(super) const SKEW_ALLOWANCE: Duration = Duration::from_millis(200);
-/// Packets behind a gap that confirm it: kPacketThreshold, RFC 9002 6.1.1.
+/// Later packets that confirm a gap: kPacketThreshold, RFC 9002 6.1.1.
 pub(super) const REORDER_PACKETS: u64 = 3;
-/// NACKs are collected for this long, so that a burst of losses makes one
-/// message; chosen by us (libwebrtc's NackRequester works every 20 ms).
+/// Time for which NACKs are collected, so that a burst of losses makes one message;
+/// chosen by us (libwebrtc's NackRequester works every 20 ms).
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
-/// kMaxNackRetries of libwebrtc's NackRequester.
+/// Most requests for one packet: kMaxNackRetries of libwebrtc's NackRequester.
 const MAX_TRIES: u32 = 10;
-/// Half of libwebrtc's kMaxNackPackets: more than this is an outage that a
-/// keyframe ends sooner.
+/// Most missing packets: half of libwebrtc's kMaxNackPackets. More than this is an
+/// outage, which a keyframe ends sooner.
 pub(super) const MAX_MISSING: usize = 500;
-/// Added to the round-trip time before asking again, for the sender's pacer
-/// and the collecting of NACKs; chosen by us.
+/// Added to the round-trip time before requesting again, for the sender's pacer and the
+/// collection of NACKs; chosen by us.
 const RETRY_MARGIN: Duration = Duration::from_millis(10);
-/// The round-trip time until one is known: kDefaultRttMs of libwebrtc.
+/// Assumed round-trip time until it is measured: kDefaultRttMs of libwebrtc.
 pub(super) const DEFAULT_RTT: Duration = Duration::from_millis(100);
 const MAX_RTT: Duration = Duration::from_millis(1000);
-/// Requests are bounded to 500 a second with a burst of 250: one costs two
-/// milliseconds of a credit of at most half a second; chosen by us.
+/// Limit of 500 requests a second with a burst of 250: a request costs two milliseconds
+/// of a credit of at most half a second; chosen by us.
 const REQUEST_COST: Duration = Duration::from_millis(2);
 const MAX_CREDIT: Duration = Duration::from_millis(500);
-/// Missing packets that are noted for each packet that comes: more than any link
-/// loses, and any skew of paths makes overtake each other. Numbers that jump
-/// would cost a note for each number between. Chosen by us.
+/// Most missing packets recorded per arriving packet: more than any link loses, and more
+/// than path skew causes. A jump of the numbers would otherwise cost one record for each
+/// number in between. Chosen by us.
 const NOTES_PER_PACKET: usize = 8;
 const MOST_NOTES: usize = 2 * MAX_MISSING;
 
-/// Paths whose numbers are kept; a peer can make up as many as it likes, and
-/// each packet walks through them. Chosen by us: twice what a call of four links
-/// to a server of two addresses has.
+/// Most paths whose numbers are kept; a peer can make up any number of them, and each
+/// packet iterates over all. Chosen by us: twice the paths of a call over four links to a
+/// server with two addresses.
 const MOST_PATHS: usize = 16;
 
 /// Result of a check.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(super) struct Findings {
-    /// To be asked for now, ascending.
+    /// Sequence numbers to request now, ascending.
     pub(super) requested: Vec<u64>,
-    /// Asked for in vain and given up.
+    /// Sequence numbers that were requested without success and are given up.
     pub(super) abandoned: Vec<u64>,
 }
 
@@ -60,17 +59,17 @@ pub(super) struct Findings {
 pub(super) struct NackTracker {
     missing: BTreeMap<u64, Missing>,
     paths: SmallMap<PathId, PathNumbers>,
-    /// Paths that bring copies of other paths' packets: the highest number
-    /// among those, and when the last one came.
+    /// Paths that deliver copies of other paths' packets: the highest sequence number
+    /// among the copies, and the arrival of the last one.
     copies: SmallMap<PathId, (u64, Instant)>,
     highest: Option<u64>,
-    /// How far packets overtake each other, where that decides when to ask.
+    /// Distances at which packets overtake each other, if they decide when to request.
     overtaking: Option<Overtaking>,
     rtt: Duration,
-    /// A repair packet may bring a packet back within this time.
+    /// Time within which a repair packet may recover a packet.
     repair_wait: Duration,
     credit: Duration,
-    /// How many packets more may be noted as missing.
+    /// Number of further packets that may be recorded as missing.
     notes: usize,
     checked_at: Instant,
     wake: Option<Instant>,
@@ -79,7 +78,7 @@ pub(super) struct NackTracker {
 #[derive(Clone, Copy, Debug)]
 struct Missing {
     found_at: Instant,
-    /// How many packets may pass before it is asked for.
+    /// Number of packets that may pass before it is requested.
     patience: u64,
     asked_at: Option<Instant>,
     tries: u32,
@@ -91,12 +90,13 @@ enum Verdict {
     Wait(Instant),
 }
 
-/// A gap in one path's numbering, prepared for one check.
+/// Gap in one path's numbering, prepared for one check.
 struct GapView {
     after: u64,
     before: u64,
     confirmed_at: Option<Instant>,
-    /// As many packets are missing in it as the path lost: it lost them all.
+    /// Whether as many packets are missing in it as the path lost, so that the path lost
+    /// them all.
     exclusive: bool,
 }
 
@@ -117,7 +117,7 @@ impl NackTracker {
         }
     }
 
-    /// Forgets all packets and paths, but not what was asked for lately.
+    /// Forgets all packets and paths, but not the recent requests.
     pub(super) fn restart(&mut self) {
         self.missing.clear();
         self.paths.clear();
@@ -134,8 +134,8 @@ impl NackTracker {
         self.repair_wait = wait;
     }
 
-    /// Takes note of an original packet. `number` is its number on `path`.
-    /// False if so much is missing that asking is pointless: all is given up.
+    /// Records an original packet. `number` is its number on `path`. Returns false if so
+    /// many packets are missing that requests are pointless: all are given up.
     pub(super) fn on_packet(
         &mut self,
         now: Instant,
@@ -157,8 +157,8 @@ impl NackTracker {
         in_time
     }
 
-    /// Takes note of a packet that has come before by another path: it shows
-    /// how far its own path is.
+    /// Records a packet that already arrived on another path: it shows the progress of
+    /// its own path.
     pub(super) fn on_duplicate(
         &mut self,
         now: Instant,
@@ -175,9 +175,8 @@ impl NackTracker {
         self.wake_soon(now);
     }
 
-    /// The numbering of a path, which begins with these numbers if it is new.
-    /// Beyond [`MOST_PATHS`] it takes the place of the one that has been idle
-    /// for longest.
+    /// Returns the numbering of a path; a new one starts with these numbers. Beyond
+    /// [`MOST_PATHS`] it replaces the one that has been idle for longest.
     fn numbers_of(
         &mut self,
         now: Instant,
@@ -203,7 +202,7 @@ impl NackTracker {
         }
     }
 
-    /// Only where paths have numbers is a packet without one a copy.
+    /// Records a copy: a packet without a path number, if other packets have one.
     fn note_copy(&mut self, now: Instant, path: PathId, sequence: u64) {
         if self.paths.is_empty() {
             return;
@@ -219,7 +218,7 @@ impl NackTracker {
         *at = now;
     }
 
-    /// A path that brings copies has not come to `sequence` yet.
+    /// Returns whether a path that delivers copies has not reached `sequence` yet.
     fn may_bring_copy(&self, now: Instant, sequence: u64) -> bool {
         self.copies
             .values()
@@ -235,13 +234,13 @@ impl NackTracker {
         };
     }
 
-    /// Takes note of a retransmission, which belongs to no path's numbering.
+    /// Records a retransmission, which belongs to no path's numbering.
     pub(super) fn on_recovered(&mut self, now: Instant, sequence: u64) -> bool {
         self.fill_gap(sequence);
         self.on_sequence(now, sequence)
     }
 
-    /// Nothing before `sequence` is wanted any more.
+    /// Forgets the missing packets before `sequence`.
     pub(super) fn forget_before(&mut self, sequence: u64) {
         while let Some(entry) = self.missing.first_entry()
             && *entry.key() < sequence
@@ -256,7 +255,7 @@ impl NackTracker {
         }
     }
 
-    /// When [`NackTracker::check`] has something to do.
+    /// Returns when [`NackTracker::check`] has something to do.
     pub(super) fn wake(&self) -> Option<Instant> {
         self.wake
     }
@@ -333,7 +332,7 @@ impl NackTracker {
         in_time
     }
 
-    /// A copy or a retransmission brought what some path lost: the first gap
+    /// A copy or retransmission delivered a packet that some path lost, so the first gap
     /// around it has one packet less to explain.
     fn fill_gap(&mut self, sequence: u64) {
         for path in self.paths.values_mut() {
@@ -414,7 +413,7 @@ impl NackTracker {
     }
 }
 
-/// When libwebrtc looks for missing packets next
+/// Returns when libwebrtc would check for missing packets next
 /// (`NackPeriodicProcessor::kUpdateInterval`).
 fn next_round(now: Instant) -> Instant {
     const INTERVAL: u64 = 20_000_000;

@@ -1,24 +1,24 @@
-//! One path's own numbering of the packets of a stream.
+//! A path's own numbering of the packets of a stream.
 
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 use weft_wire::sequence::extend;
 
-/// How long a packet may be overtaken on its own path; chosen by us.
+/// Longest time by which a packet may be overtaken on its own path; chosen by us.
 pub(super) const REORDER_TIME: Duration = Duration::from_millis(10);
 const MAX_GAPS: usize = 64;
-/// A wider gap is a restart of the numbering, not loss.
+/// Larger gaps are a restart of the numbering, not loss.
 const MAX_NUMBER_GAP: u64 = 1000;
 
-/// Numbers that did not arrive on a path where they should have.
+/// Range of numbers that did not arrive on a path when expected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     first_number: u64,
     last_number: u64,
-    /// The stream's sequence numbers that stood around the gap.
+    /// Sequence numbers of the stream on both sides of the gap.
     pub(super) after: u64,
     pub(super) before: u64,
-    /// How many of the numbers are still missing.
+    /// Count of numbers that are still missing.
     pub(super) missing: u64,
     pub(super) seen_at: Instant,
 }
@@ -74,17 +74,17 @@ impl PathNumbers {
         self.gaps.iter()
     }
 
-    /// How far the path has come since the gap.
+    /// Returns the number of packets on the path since the gap.
     pub(super) fn packets_after(&self, gap: &Gap) -> u64 {
         self.highest_number - gap.last_number
     }
 
-    /// The path is in use and has not come to `sequence` yet.
+    /// Returns whether the path is in use and has not reached `sequence` yet.
     pub(super) fn may_bring(&self, now: Instant, sequence: u64, allowance: Duration) -> bool {
         self.highest_sequence < sequence && now.saturating_since(self.last_arrival) < allowance
     }
 
-    /// `sequence` came some other way; false if no gap is around it.
+    /// Records that `sequence` arrived otherwise; returns false if no gap surrounds it.
     pub(super) fn fill_around(&mut self, sequence: u64) -> bool {
         self.fill(|gap| gap.after < sequence && sequence < gap.before)
     }

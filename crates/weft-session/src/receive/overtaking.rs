@@ -1,14 +1,14 @@
-//! How far packets overtake each other: libwebrtc's
+//! Distances at which packets overtake each other: libwebrtc's
 //! `NackRequester::WaitNumberOfPackets` (`modules/video_coding/nack_requester.cc`).
 
 use std::collections::VecDeque;
 
-/// `kMaxReorderedPackets`: packets that are remembered.
+/// Number of remembered packets: `kMaxReorderedPackets`.
 const REMEMBERED: usize = 128;
-/// `kNumReorderingBuckets`: distances that are told apart.
+/// Number of distinguished distances: `kNumReorderingBuckets`.
 const BUCKETS: usize = 10;
 
-/// The latest packets that came behind newer ones.
+/// Distances of the latest packets that arrived after newer ones.
 #[derive(Debug, Default)]
 pub(super) struct Overtaking {
     distances: VecDeque<u8>,
@@ -16,7 +16,7 @@ pub(super) struct Overtaking {
 }
 
 impl Overtaking {
-    /// A packet came so many sequence numbers behind the newest.
+    /// Records a packet that arrived this many sequence numbers behind the newest.
     pub(super) fn add(&mut self, distance: u64) {
         if self.distances.len() == REMEMBERED
             && let Some(oldest) = self.distances.pop_front()
@@ -28,8 +28,8 @@ impl Overtaking {
         self.buckets[usize::from(bucket)] += 1;
     }
 
-    /// Packets that a missing one is waited for: one more than the median
-    /// distance, or none before any packet came late.
+    /// Returns how many packets to wait before requesting a missing one: one more than
+    /// the median distance, or none before any packet came late.
     pub(super) fn patience(&self) -> u64 {
         let half = self.distances.len().div_ceil(2);
         let mut passed = 0;

@@ -1,21 +1,21 @@
-//! Packets that have arrived: a ring by extended sequence number.
+//! Ring buffer of received packets by extended sequence number.
 
 use super::types::ReceivedPacket;
 use std::collections::BTreeMap;
 use weft_units::{Instant, PathId};
 
-/// How far a packet may lag behind the newest, in sequence numbers: two
-/// seconds of the 10 Mbps that 1,200-byte packets at 1,000 per second make.
-/// The SRTP window of libwebrtc is 1,024; chosen by us.
+/// Longest lag of a packet behind the newest, in sequence numbers: two seconds at 10
+/// Mbps, or 1,000 packets of 1,200 bytes per second. libwebrtc's SRTP window is 1,024;
+/// chosen by us.
 pub(super) const CAPACITY: u64 = 2048;
 
-/// A media packet that waits for the rest of its frame.
+/// Media packet that waits for the rest of its frame.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) path: PathId,
     pub(super) arrived: Instant,
     pub(super) recovered: bool,
-    /// The media, without its descriptor.
+    /// Media bytes without the descriptor.
     pub(super) body: Vec<u8>,
 }
 
@@ -37,27 +37,27 @@ pub(super) enum Arrival {
     TooOld,
 }
 
-/// Remembers which of the last [`CAPACITY`] sequence numbers arrived, and
-/// holds the packets that frames are still made of.
+/// Remembers which of the last [`CAPACITY`] sequence numbers arrived, and holds the
+/// packets of incomplete frames.
 #[derive(Debug)]
 pub(super) struct PacketBuffer {
     slots: Vec<Slot>,
-    /// Also those that are `free`, for the memory that they have.
+    /// Packets, including those that are `free` and only kept for their memory.
     held: Vec<Held>,
     free: Vec<u32>,
     first: Option<u64>,
     highest: Option<u64>,
-    /// Numbers that have not arrived, as ranges: the first of each, and the one
-    /// behind its last. A jump of the numbers makes one.
+    /// Numbers that have not arrived, as ranges: the first number of each, and the one
+    /// after its last. A jump of the numbers makes one range.
     missing: BTreeMap<u64, u64>,
     bytes: usize,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Slot {
-    /// One more than the sequence number, zero for none.
+    /// Sequence number plus one; zero if empty.
     tag: u64,
-    /// Its place among those held.
+    /// Its index among the held packets.
     held: Option<u32>,
 }
 
@@ -74,7 +74,7 @@ impl PacketBuffer {
         }
     }
 
-    /// Takes note of a sequence number.
+    /// Records a sequence number.
     pub(super) fn insert(&mut self, sequence: u64) -> Arrival {
         let highest = *self.highest.get_or_insert(sequence);
         if self.is_too_old(sequence) {
@@ -100,24 +100,23 @@ impl PacketBuffer {
         Arrival::New
     }
 
-    /// Older than the ring reaches.
+    /// Returns whether a number is older than the ring.
     pub(super) fn is_too_old(&self, sequence: u64) -> bool {
         self.highest
             .is_some_and(|highest| sequence.saturating_add(CAPACITY) <= highest)
     }
 
-    /// Older than the newest.
+    /// Returns whether a number is older than the newest.
     pub(super) fn is_behind(&self, sequence: u64) -> bool {
         self.highest.is_some_and(|highest| sequence < highest)
     }
 
-    /// Whether this sequence number is one of the last that arrived.
+    /// Returns whether this sequence number is among the last that arrived.
     pub(super) fn has_arrived(&self, sequence: u64) -> bool {
         self.slot(sequence).tag == tag(sequence)
     }
 
-    /// Keeps the media of a packet that was inserted as new, which `write`
-    /// appends.
+    /// Stores the media of a packet that was inserted as new; `write` appends the bytes.
     pub(super) fn hold(
         &mut self,
         now: Instant,
@@ -138,21 +137,21 @@ impl PacketBuffer {
         self.slot_mut(packet.sequence).held = Some(place);
     }
 
-    /// The packet of `sequence`, if it is held.
+    /// Returns the packet with number `sequence`, if it is held.
     pub(super) fn held(&self, sequence: u64) -> Option<&Held> {
         let slot = self.slot(sequence);
         let place = slot.held.filter(|_| slot.tag == tag(sequence))?;
         self.held.get(place as usize)
     }
 
-    /// Lets go of the packet of `sequence`, which stays known as arrived.
+    /// Discards the packet with number `sequence`, which still counts as arrived.
     pub(super) fn release(&mut self, sequence: u64) {
         if self.slot(sequence).tag == tag(sequence) {
             self.drop_held(sequence);
         }
     }
 
-    /// Sequence numbers strictly between the two that have not arrived.
+    /// Returns the missing sequence numbers strictly between the two.
     pub(super) fn missing_between(&self, after: u64, before: u64) -> impl Iterator<Item = u64> {
         let within = self.missing.range(..=after).next_back();
         let from = within.map_or(after, |(first, _)| *first);
@@ -161,7 +160,7 @@ impl PacketBuffer {
         ranges.flat_map(move |(first, end)| (*first).max(after + 1)..(*end).min(before))
     }
 
-    /// Drops every held packet; what arrived stays known.
+    /// Drops every held packet; the record of arrivals stays.
     pub(super) fn release_all(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.held = None);
         self.held.clear();
@@ -169,17 +168,17 @@ impl PacketBuffer {
         self.bytes = 0;
     }
 
-    /// The oldest sequence number that still has a place in the ring.
+    /// Returns the oldest sequence number that is still in the ring.
     pub(super) fn oldest(&self) -> u64 {
         self.highest.unwrap_or(0).saturating_sub(CAPACITY - 1)
     }
 
-    /// Sequence numbers from this one to the highest.
+    /// Returns the count of sequence numbers from this one to the highest.
     pub(super) fn span(&self, sequence: u64) -> u64 {
         self.highest.map_or(0, |h| (h + 1).saturating_sub(sequence))
     }
 
-    /// Sequence numbers from the first to the highest.
+    /// Returns the count of sequence numbers from the first to the highest.
     pub(super) fn expected(&self) -> u64 {
         match (self.first, self.highest) {
             (Some(first), Some(highest)) => highest - first + 1,
@@ -187,7 +186,7 @@ impl PacketBuffer {
         }
     }
 
-    /// Bytes of media held.
+    /// Returns the bytes of media held.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -203,8 +202,8 @@ impl PacketBuffer {
         }
     }
 
-    /// A number has arrived: its range, if there is one, ends before it, and
-    /// another begins behind it.
+    /// Records an arrival: the range around the number, if any, is split into the parts
+    /// before and after it.
     fn fill(&mut self, sequence: u64) {
         let Some((&first, &end)) = self.missing.range(..=sequence).next_back() else {
             return;

@@ -2,8 +2,8 @@ use std::collections::VecDeque;
 
 use weft_wire::media::SharedBytes;
 
-/// Payloads of forwarded packets, the oldest first. Their memory is reused as soon
-/// as no sender needs them, so that a packet allocates none.
+/// Payloads of forwarded packets, the oldest first. Their memory is reused as soon as no
+/// sender needs them, so packets need no allocation.
 #[derive(Default, Debug)]
 pub(super) struct Payloads {
     handed_on: VecDeque<SharedBytes>,

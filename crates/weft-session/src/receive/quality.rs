@@ -2,9 +2,10 @@
 //!
 //! A frame is complete when its packets have arrived, whether it is assembled here or
 //! passed on in packets. If it completes later after the previous frame than the sender's
-//! frame rate implies, the feedback says for each path but the fast one how many packets it
-//! delivered before the fast path's last one (positive) or after it (negative). The paper's
-//! equations, and our decisions where it leaves gaps: docs/protocol/scheduler-converge.md.
+//! frame rate implies, the feedback states for each path except the fast one how many
+//! packets it delivered before the fast path's last one (positive) or after it
+//! (negative). docs/protocol/scheduler-converge.md has the paper's equations, and our
+//! decisions where it leaves gaps.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,15 +19,15 @@ const MAX_FRAMES: usize = 64;
 /// Maximum number of observed packets of a frame: 600 kB; chosen by us.
 const MAX_PACKETS: usize = 512;
 /// Factor of the expected inter-frame delay above which a delay is too long. Pacing and
-/// different frame sizes move completions by less; chosen by us.
+/// different frame sizes change it by less; chosen by us.
 const TOLERANCE: f64 = 1.25;
-/// Lead of a path's first packets at which it becomes the reference; a smaller one would
-/// make two similar paths alternate. Chosen by us.
+/// Lead of a path's first packets at which it becomes the reference; with a smaller lead,
+/// two similar paths would alternate. Chosen by us.
 const CLEARLY_FASTER_NANOS: f64 = 5e6;
-/// Weight of a new lag: that of the smoothed round trip (RFC 6298).
+/// Weight of a new lag, as in the smoothed round trip (RFC 6298).
 const GAIN: f64 = 1.0 / 8.0;
-/// Time for which late packets count whose frames were complete without them; chosen by us:
-/// the age up to which packets are sent again.
+/// Time for which a packet counts as late if its frame was complete without it; chosen by
+/// us: the age up to which packets are sent again.
 const MEMORY: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
@@ -37,7 +38,7 @@ struct Frame {
     has_marker: bool,
     is_complete: bool,
     first_at: Option<Instant>,
-    /// Originals in the order of arrival.
+    /// Arrivals of original packets, in order.
     arrivals: Vec<(PathId, Instant)>,
 }
 
@@ -82,7 +83,7 @@ impl QualityMonitor {
         }
     }
 
-    /// Sets the expected inter-frame delay, by the sender's frame rate.
+    /// Sets the expected inter-frame delay from the sender's frame rate.
     pub(super) fn set_expected(&mut self, interval: Duration) {
         self.expected = Some(interval);
     }
@@ -91,14 +92,14 @@ impl QualityMonitor {
         self.expected
     }
 
-    /// Discards all frames because a new numbering begins.
+    /// Discards all frames because a new numbering starts.
     pub(super) fn restart(&mut self) {
         self.frames.clear();
         self.overdue.clear();
         self.last = None;
     }
 
-    /// Records a packet that arrives for the first time.
+    /// Records the first arrival of a packet.
     pub(super) fn on_packet(
         &mut self,
         now: Instant,
@@ -125,14 +126,14 @@ impl QualityMonitor {
         if is_whole && self.becomes_complete(place) {
             found = self.on_complete(now, place);
         }
-        // The end of a frame shows where the next one begins.
+        // The end of a frame shows where the next one starts.
         if packet.marker && self.becomes_complete(place + 1) {
             found.extend(self.on_complete(now, place + 1));
         }
         found
     }
 
-    /// Returns the position of a frame, which is added if it is new; `None` if it is older
+    /// Returns the position of a frame, adding it if it is new; `None` if it is older
     /// than all observed ones.
     fn place(&mut self, timestamp: u64) -> Option<usize> {
         let newest = self.frames.len().wrapping_sub(1);
@@ -156,7 +157,7 @@ impl QualityMonitor {
         Some(place)
     }
 
-    /// Records a packet that was repaired before it arrived, or whose frame is gone.
+    /// Records a packet that arrived after its repair, or after its frame was discarded.
     pub(super) fn on_overdue(&mut self, now: Instant, path: PathId) {
         if self.expected.is_some() {
             let (count, at) = self.overdue.entry(path).or_insert((0, now));
@@ -165,7 +166,7 @@ impl QualityMonitor {
         }
     }
 
-    /// Whether the frame at this position has just become complete.
+    /// Returns whether the frame at this position has just become complete.
     fn becomes_complete(&mut self, place: usize) -> bool {
         let before = place
             .checked_sub(1)
@@ -201,10 +202,10 @@ impl QualityMonitor {
         found
     }
 
-    /// Whether a completed frame is late, given timestamp and completion of the previous
-    /// one.
+    /// Returns whether a completed frame is late, given the timestamp and completion of
+    /// the previous one.
     fn is_late(&self, now: Instant, timestamp: u64, (before, at): (u64, Instant)) -> bool {
-        // Frames that the sender skipped are not late.
+        // A gap that the sender left by skipping frames is not lateness.
         let ticks = timestamp.saturating_sub(before);
         let filmed = (u128::from(ticks) * 1_000_000_000) / u128::from(self.ticks_per_second);
         let filmed = Duration::from_nanos(u64::try_from(filmed).unwrap_or(u64::MAX));

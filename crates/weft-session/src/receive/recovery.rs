@@ -1,5 +1,4 @@
-//! Packets of one stream that are recovered from repair packets (RFC 8627
-//! section 6.3).
+//! Recovery of one stream's packets from repair packets (RFC 8627 section 6.3).
 
 mod kept;
 
@@ -20,15 +19,15 @@ pub struct ProtectionCounters {
     pub received: u64,
     /// Repair packets that recovered a lost packet.
     pub used: u64,
-    /// Repair packets whose packets all arrived without it.
+    /// Repair packets that were not needed, because all their packets arrived.
     pub discarded: u64,
-    /// Repair packets that could not be read, that are of packets far from
-    /// all others, or that gave no packet of the stream.
+    /// Repair packets that could not be read, that protect packets far from all others,
+    /// or from which no packet of the stream was recovered.
     pub broken: u64,
 }
 
-/// Recovers packets of one stream. Keeps packets only while repair packets
-/// come; memory is bounded whatever arrives.
+/// Recovers packets of one stream. Keeps packets only while repair packets arrive; memory
+/// is bounded for any input.
 #[derive(Default, Debug)]
 pub(crate) struct Recovery {
     kept: Kept,
@@ -37,7 +36,7 @@ pub(crate) struct Recovery {
     pub counters: ProtectionCounters,
 }
 
-/// A repair packet that lacks more than one packet.
+/// Repair packet that lacks more than one packet.
 #[derive(Debug)]
 struct Held {
     base: u64,
@@ -46,26 +45,26 @@ struct Held {
     parity: Parity,
 }
 
-/// A recovered packet, in wire form.
+/// Recovered packet in wire form.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Recovered {
     pub sequence: u64,
     pub packet: Vec<u8>,
 }
 
-/// Without repair packets for so long, packets are not kept for them. Chosen
-/// by us: a protection's memory of losses.
+/// Time without repair packets after which packets are no longer kept. Chosen by us: a
+/// protection's memory of losses.
 const IN_USE: Duration = Duration::from_secs(5);
 const MAX_HELD: usize = 128;
 
 impl Recovery {
-    /// Whether repair packets come, so that it is worth waiting for them.
+    /// Returns whether repair packets arrive, so that it is worth waiting for them.
     pub fn in_use(&self, now: Instant) -> bool {
         self.repaired_at
             .is_some_and(|at| now.saturating_since(at) < IN_USE)
     }
 
-    /// A packet of the stream came, as it is on the wire.
+    /// Records a packet of the stream in wire form.
     pub fn on_packet(&mut self, now: Instant, number: u64, packet: &[u8]) {
         if !self.in_use(now) {
             self.kept.clear();
@@ -73,14 +72,14 @@ impl Recovery {
             return;
         }
         if self.kept.origin(number) == Some(Origin::Recovered) {
-            // It was not lost: the repair packet overtook it on another path.
+            // The packet was not lost: the repair packet overtook it on another path.
             self.counters.used -= 1;
             self.counters.discarded += 1;
         }
         self.keep(number, Origin::Received, packet);
     }
 
-    /// A packet of the stream came as a retransmission.
+    /// Records a retransmitted packet of the stream.
     pub fn on_retransmission(&mut self, now: Instant, number: u64) {
         if self.in_use(now) && self.kept.origin(number).is_none() {
             self.keep(number, Origin::Retransmitted, &[]);
@@ -98,7 +97,7 @@ impl Recovery {
         }
     }
 
-    /// A repair packet came. `near` is a number of the stream, extended.
+    /// Takes in a repair packet. `near` is an extended sequence number of the stream.
     pub fn on_repair(&mut self, now: Instant, near: u64, payload: &[u8]) {
         self.counters.received += 1;
         self.repaired_at = Some(now);
@@ -128,7 +127,7 @@ impl Recovery {
         }
     }
 
-    /// The next packet that can be recovered, until there are none.
+    /// Returns the next packet that can be recovered, or `None`.
     pub fn poll(&mut self, ssrc: Ssrc, map: &ExtensionMap) -> Option<Recovered> {
         let mut at = 0;
         while let Some(held) = self.repairs.get(at) {
@@ -172,7 +171,7 @@ impl Recovery {
         for distance in (0..u128::BITS).filter(|i| bits >> i & 1 == 1) {
             let other = base + u64::from(distance);
             if let (true, Some(packet)) = (other != number, self.kept.get_mut(other)) {
-                // As it is protected.
+                // In the form in which repair packets protect it.
                 rtp::clear_transport_values(packet, map);
                 parity.add(packet)?;
             }
@@ -180,8 +179,7 @@ impl Recovery {
         parity.recover(ssrc, number as u16)
     }
 
-    /// Refuses the packet that was recovered last: it does not belong to the
-    /// stream.
+    /// Rejects the last recovered packet, because it does not belong to the stream.
     pub fn refuse(&mut self, number: u64) {
         self.counters.used -= 1;
         self.counters.broken += 1;
@@ -190,7 +188,7 @@ impl Recovery {
 }
 
 impl Held {
-    /// The bit of this packet, if the mask names it.
+    /// Returns the bit of this packet, if the mask includes it.
     fn bit(&self, number: u64) -> Option<u128> {
         let distance = number.checked_sub(self.base).filter(|d| *d < 128)?;
         Some(1 << distance).filter(|bit| self.bits & bit != 0)

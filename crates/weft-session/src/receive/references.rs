@@ -1,29 +1,29 @@
-//! The decoder's gate: which frame can be decoded after what was released.
-//! One missing reference spoils every frame until the next keyframe.
+//! Decides which frame can be decoded after the released ones. One missing reference
+//! damages every frame until the next keyframe.
 
 use weft_wire::payload::PictureNumbers;
 
 use super::frame_assembly::AssembledFrame;
 
-/// No layer is damaged.
+/// Value for no damaged layer.
 const INTACT: u8 = u8::MAX;
 const PICTURE_IDS: u16 = 1 << 15;
 const SHORT_PICTURE_IDS: u16 = 1 << 7;
 
-/// The frames between the last released one and a candidate: those of which
-/// something arrived, and whether there are others.
+/// Frames between the last released one and a candidate: the partly received ones, and
+/// whether there are others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hole {
     /// Lowest temporal layer of a lost frame that others may refer to.
     damaged: Option<u8>,
     /// Lost frames with a known picture number.
     numbered: u16,
-    /// Sequence numbers are missing that belong to no frame known here.
+    /// Whether sequence numbers are missing that belong to no known frame.
     pub(super) unknown: bool,
 }
 
 impl Hole {
-    /// A frame in the hole is known from at least one of its packets.
+    /// Adds a frame in the hole of which at least one packet arrived.
     pub(super) fn add(&mut self, info: &PictureNumbers) {
         self.numbered += u16::from(info.picture_id.is_some());
         if !info.non_reference {
@@ -33,7 +33,7 @@ impl Hole {
     }
 }
 
-/// Pictures that the decoder holds.
+/// State of the decoder's reference pictures.
 #[derive(Debug, Default)]
 pub(super) struct References {
     last: Option<Released>,
@@ -45,18 +45,18 @@ struct Released {
     sequence: u64,
     picture_id: Option<u16>,
     tl0_picture_index: Option<u8>,
-    /// Temporal layers from this one on refer to something lost.
+    /// Lowest temporal layer that refers to a lost frame.
     damage: u8,
 }
 
 impl References {
-    /// Timestamp and last sequence number of the last released frame.
+    /// Returns the timestamp and last sequence number of the last released frame.
     pub(super) fn last(&self) -> Option<(u64, u64)> {
         self.last.map(|last| (last.timestamp, last.sequence))
     }
 
-    /// Whether `frame` can be decoded when the frames of the hole in front of
-    /// it are skipped.
+    /// Returns whether `frame` can be decoded if the frames of the hole before it are
+    /// skipped.
     pub(super) fn is_decodable(&self, frame: &AssembledFrame, hole: &Hole) -> bool {
         if frame.keyframe {
             return true;
@@ -72,8 +72,8 @@ impl References {
         }
     }
 
-    /// Takes note of a released frame; how many frames were skipped for it,
-    /// as far as their numbers tell.
+    /// Records a released frame. Returns how many frames were skipped for it, as far as
+    /// their numbers show.
     pub(super) fn on_released(&mut self, frame: &AssembledFrame, hole: &Hole) -> u64 {
         let info = &frame.info;
         let (damage, skipped) = match &self.last {
@@ -95,8 +95,8 @@ impl References {
 }
 
 impl Released {
-    /// The candidate's temporal layer, and by how many base frames it is
-    /// ahead of the last released frame. `None` without layer information.
+    /// Returns the candidate's temporal layer, and the number of base frames from the
+    /// last released frame to it. `None` without layer information.
     fn layer_of(&self, info: &PictureNumbers) -> Option<(u8, u8)> {
         let ahead = info
             .tl0_picture_index?
@@ -111,8 +111,8 @@ impl Released {
             Some(skipped) => skipped > hole.numbered,
             None => hole.unknown,
         };
-        // Base frames are counted: when none of them is missing, what is
-        // missing belongs to a higher layer.
+        // Base frames are counted: if none of them is missing, the missing frames belong
+        // to a higher layer.
         let base_is_whole = match self.layer_of(info) {
             Some((0, ahead)) => ahead == 1,
             Some((_, ahead)) => ahead == 0,
@@ -130,8 +130,8 @@ impl Released {
         u64::from(self.distance(info).map_or(0, |d| d.saturating_sub(1)))
     }
 
-    /// By how many pictures the candidate is ahead. Picture ids have 7 or 15
-    /// bits, the sender's choice (RFC 7741 section 4.2).
+    /// Returns how many pictures the candidate is ahead. Picture ids have 7 or 15 bits at
+    /// the sender's choice (RFC 7741 section 4.2).
     fn distance(&self, info: &PictureNumbers) -> Option<u16> {
         let (from, to) = (self.picture_id?, info.picture_id?);
         if to < from && from < SHORT_PICTURE_IDS {

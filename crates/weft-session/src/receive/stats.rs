@@ -1,4 +1,4 @@
-//! Counters of the receive side, by reason.
+//! Counters of the receive side.
 
 use weft_units::{Duration, Instant};
 
@@ -7,49 +7,47 @@ use weft_units::{Duration, Instant};
 pub struct ReceiverStats {
     /// Repair packets (forward error correction).
     pub protection: super::ProtectionCounters,
-    /// Packets by what became of them.
+    /// Packets by outcome.
     pub packets: PacketCounters,
     /// Requests to the sender.
     pub repair: RepairCounters,
-    /// Frames by what became of them.
+    /// Frames by outcome.
     pub frames: FrameCounters,
-    /// How long frames took to be put together and waited to be shown.
+    /// Delays of frame construction and play-out.
     pub delays: FrameDelays,
-    /// How the paths were judged.
+    /// Feedback on the quality of the paths.
     pub quality: QualityCounters,
     /// Interarrival jitter of the packets (RFC 3550 section 6.4.1).
     pub jitter: Duration,
 }
 
-/// How the paths were judged by what they did to frames (Converge, section
-/// 4.2).
+/// Feedback on the paths by their effect on frames (Converge, section 4.2).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct QualityCounters {
-    /// The inter-frame delay that the sender's frame rate promises, if it
-    /// tells it.
+    /// Inter-frame delay according to the sender's frame rate, if the sender states it.
     pub expected_inter_frame: Option<Duration>,
-    /// Verdicts on paths.
+    /// Number of quality feedback messages.
     pub feedback: u64,
 }
 
-/// Packets by what became of them. Every sequence number from the first on is
-/// `received` or `missing`.
+/// Packets by outcome. Every sequence number from the first on counts as `received` or
+/// `missing`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PacketCounters {
-    /// Each sequence number once, in time, retransmissions included.
+    /// Sequence numbers that arrived in time, each once, including retransmissions.
     pub received: u64,
-    /// Payload bytes of those.
+    /// Payload bytes of the `received` packets.
     pub bytes: u64,
-    /// How many of `received` came by retransmission or repair packet only.
+    /// Packets among the `received` that came only by retransmission or repair packet.
     pub recovered: u64,
-    /// Copies of what had arrived.
+    /// Copies of packets that had already arrived.
     pub duplicate: u64,
-    /// Arrived after their frame was given up, or older than the buffer
-    /// reaches: lost, for the decoder, and therefore among the `missing`.
+    /// Packets that arrived after their frame was given up, or older than the buffer:
+    /// they are lost to the decoder and therefore count as `missing`.
     pub late: u64,
-    /// No valid payload; among the `received`.
+    /// Packets without a valid payload; they count as `received`.
     pub malformed: u64,
-    /// Sequence numbers that have not arrived, or too late.
+    /// Sequence numbers that have not arrived in time.
     pub missing: u64,
 }
 
@@ -60,24 +58,24 @@ pub struct RepairCounters {
     pub nacks: u64,
     /// Sequence numbers in them, repetitions included.
     pub requested: u64,
-    /// Sequence numbers asked for in vain until the tries ran out.
+    /// Sequence numbers that were given up after all tries.
     pub abandoned: u64,
-    /// Keyframes asked for.
+    /// Keyframe requests.
     pub keyframes: u64,
 }
 
-/// Frames by what became of them.
+/// Frames by outcome.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct FrameCounters {
-    /// All packets arrived.
+    /// Frames of which all packets arrived.
     pub complete: u64,
-    /// Handed on.
+    /// Frames that were passed on.
     pub released: u64,
-    /// Keyframes among those.
+    /// Keyframes among the `released` frames.
     pub keyframes: u64,
-    /// Handed on after their play-out time.
+    /// Frames that were passed on after their play-out time.
     pub late: u64,
-    /// Given up: incomplete, not decodable, or known to be lost from the
+    /// Frames that were given up: incomplete, not decodable, or lost according to the
     /// picture numbers.
     pub dropped: u64,
 }
@@ -89,16 +87,16 @@ pub struct FrameDelays {
     pub construction: DelaySummary,
     /// Inter-frame delay: from one frame's completion to the next one's.
     pub inter_frame: DelaySummary,
-    /// How much later than the fastest packet possible a frame is played now.
+    /// Current play-out delay, relative to the fastest possible packet.
     pub playout: Duration,
 }
 
-/// A delay over the frames so far.
+/// Summary of a delay over the frames so far.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct DelaySummary {
-    /// The newest value.
+    /// Newest value.
     pub last: Duration,
-    /// The largest value.
+    /// Largest value.
     pub max: Duration,
     /// Sum of all values.
     pub sum: Duration,
@@ -106,21 +104,21 @@ pub struct DelaySummary {
     pub count: u64,
 }
 
-/// The figures of a receiver report block (RFC 3550 section 6.4.1).
+/// Fields of a receiver report block (RFC 3550 section 6.4.1).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct ReportFigures {
-    /// Loss since the report before, in 1/256.
+    /// Loss since the previous report, in 1/256.
     pub fraction_lost: u8,
-    /// Packets expected less packets received, in 24 bits.
+    /// Packets expected minus packets received, in 24 bits.
     pub cumulative_lost: i32,
-    /// Highest sequence number with its cycles.
+    /// Highest sequence number with its cycle count.
     pub highest_sequence: u32,
     /// Interarrival jitter in timestamp ticks.
     pub jitter: u32,
 }
 
 impl DelaySummary {
-    /// The mean value, zero without any.
+    /// Returns the mean value, zero if there are no values.
     #[must_use]
     pub fn mean(&self) -> Duration {
         match self.count {
@@ -137,8 +135,8 @@ impl DelaySummary {
     }
 }
 
-/// Reception statistics as RFC 3550 appendix A keeps them: of what the
-/// network did, so without retransmissions and without copies.
+/// Reception statistics as in RFC 3550 appendix A. They describe the network, so
+/// retransmissions and copies do not count.
 #[derive(Debug)]
 pub(super) struct Reception {
     clock_rate: f64,
@@ -166,7 +164,7 @@ impl Reception {
         }
     }
 
-    /// An original packet, not seen before.
+    /// Records an original packet that has not arrived before.
     pub(super) fn on_packet(&mut self, now: Instant, sequence: u64, timestamp: u32) {
         self.received += 1;
         self.span = Some(match self.span {
@@ -182,7 +180,7 @@ impl Reception {
         self.last = Some((now, timestamp));
     }
 
-    /// The sender started again: so do the statistics, jitter apart
+    /// Restarts the statistics, except for the jitter, because the sender restarted
     /// (`init_seq` of appendix A.1).
     pub(super) fn restart(&mut self) {
         self.span = None;
@@ -194,7 +192,7 @@ impl Reception {
         Duration::from_secs_f64(self.jitter / self.clock_rate)
     }
 
-    /// The figures, and from here on a new interval for the fraction lost.
+    /// Returns the report's fields and starts a new interval for the fraction lost.
     pub(super) fn take_report(&mut self) -> Option<ReportFigures> {
         let (first, highest) = self.span?;
         let expected = highest - first + 1;

@@ -1,31 +1,30 @@
-//! Transits of the last frames, in order of time and of size.
+//! Transits of the most recent frames, sorted by time and by size.
 
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
-/// Frames whose transits are looked at: about four seconds of video; chosen
-/// by us.
+/// Number of frames considered: about four seconds of video; chosen by us.
 const WINDOW: usize = 128;
-/// Time that counts as one when late frames are counted. Lateness in few blocks
-/// does not recur, and waiting for it with every later frame gains nothing: a
-/// path that dies makes a row of late frames, once. Chosen by us: `demo/ride`.
+/// Block of time in which all late frames count as one. Lateness in few blocks does not
+/// recur, and delaying every later frame for it gains nothing: a path that dies makes one
+/// row of late frames. Chosen by us: `demo/ride`.
 const BLOCK: Duration = Duration::from_millis(250);
 const EVENTS: usize = 3;
 
-/// Transits of the last [`WINDOW`] frames, in nanoseconds. Every frame asks for their
-/// quantile, so it is not searched for among all.
+/// Transits of the last [`WINDOW`] frames, in nanoseconds. They are kept sorted because
+/// every frame needs their quantile.
 #[derive(Debug, Default)]
 pub(super) struct Transits {
-    /// Number of the block of time, and transit, oldest first.
+    /// Block number and transit of each frame, oldest first.
     frames: VecDeque<(u64, i64)>,
-    /// All transits, the lowest first.
+    /// Transits, the lowest first.
     sorted: Vec<i64>,
-    /// Number of each block, and its highest transit.
+    /// Block number and highest transit of each block.
     worst: VecDeque<(u64, i64)>,
 }
 
 impl Transits {
-    /// Adds a frame that became complete now.
+    /// Adds a frame that has just become complete.
     pub(super) fn add(&mut self, now: Instant, transit: i64) {
         if self.frames.len() == WINDOW {
             self.remove_oldest();
@@ -56,23 +55,24 @@ impl Transits {
         }
     }
 
-    /// Returns the transit that one frame in so many exceeds, or as few as can; `None`
-    /// without frames.
+    /// Returns the transit that at most one frame in `one_in` exceeds; `None` without
+    /// frames.
     pub(super) fn quantile(&self, one_in: usize) -> Option<i64> {
         let late = self.frames.len() / one_in;
         let place = self.sorted.len().checked_sub(late + 1)?;
         Some(self.sorted[place])
     }
 
-    /// Returns the highest transit that more than [`EVENTS`] blocks reach; `None` if
-    /// there are not so many.
+    /// Returns the highest transit reached in more than [`EVENTS`] blocks; `None` if
+    /// there are too few.
     pub(super) fn recurring(&self) -> Option<i64> {
         let worst = self.worst.iter().map(|(_, transit)| *transit);
         nth_highest::<{ 1 + EVENTS }>(worst)
     }
 }
 
-/// The `N`-th of these values, the highest first, `N` being small; `None` if they are fewer.
+/// Returns the `N`-th highest of these values, for a small `N`; `None` if there are fewer
+/// values.
 pub(super) fn nth_highest<const N: usize>(values: impl Iterator<Item = i64>) -> Option<i64> {
     let mut highest = [i64::MIN; N];
     let mut count = 0;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the n-th highest of these by sorting all.
+    /// Returns the n-th highest value by sorting all.
     fn nth(mut values: Vec<i64>, n: usize) -> Option<i64> {
         values.sort_unstable_by(|a, b| b.cmp(a));
         values.get(n - 1).copied()

@@ -5,14 +5,14 @@ use super::Scheduler;
 /// Function that creates a scheduler for one end of a call.
 pub type MakeScheduler = Box<dyn Fn() -> Box<dyn Scheduler> + Send + Sync>;
 
-/// A scheduler that the embedding program defines, by a name of its own.
+/// Scheduler that the embedding program defines under its own name.
 pub struct CustomScheduler {
     name: String,
     make: MakeScheduler,
 }
 
 impl CustomScheduler {
-    /// Creates a scheduler of this name.
+    /// Creates a scheduler with this name.
     #[must_use]
     pub fn new(name: String, make: MakeScheduler) -> CustomScheduler {
         CustomScheduler { name, make }
@@ -29,7 +29,7 @@ impl CustomScheduler {
     }
 }
 
-/// Two are equal if they are one and the same.
+/// Two values are equal only if they are the same object.
 impl PartialEq for CustomScheduler {
     fn eq(&self, other: &CustomScheduler) -> bool {
         std::ptr::eq(self, other)

@@ -2,12 +2,11 @@ use weft_units::{Instant, Rate};
 
 use super::{Assignment, Assignments, Batch, Class, PathView, Scheduler};
 
-/// Sends each packet on every path: the receiver keeps the copy that comes
-/// first.
+/// Sends each packet on every path: the receiver keeps the copy that arrives first.
 ///
-/// The packet's numbers belong to one path, in turn, so that feedback measures
-/// all of them. What is sent again goes once: it tells the receiver which path
-/// is which, and the copies before it were the protection.
+/// Packets take the numbers of each path in turn, so that feedback measures all of them.
+/// Retransmissions are sent once: they show the receiver which path is which, and the
+/// copies before them were the protection.
 #[derive(Default)]
 pub(super) struct Duplicate {
     turn: usize,
@@ -31,8 +30,7 @@ impl Scheduler for Duplicate {
         batch.sizes.iter().map(assign_one).collect()
     }
 
-    /// The widest path sets the rate: a narrow one then drops copies, which
-    /// costs nothing but the copies.
+    /// The widest path sets the rate: a narrow one then only loses copies.
     fn rate(&self, paths: &[PathView]) -> Rate {
         paths.iter().map(|p| p.rate).max().unwrap_or(Rate::ZERO)
     }

@@ -14,32 +14,32 @@ use super::weft::Weft;
 use crate::ablation::{Ablation, Ablations};
 use weft_units::{UnknownName, is_same_name};
 
-/// The built-in schedulers, by their names on the command line.
+/// Built-in schedulers, by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum SchedulerKind {
-    /// Our own: each frame where it arrives first.
+    /// Our own scheduler: sends each frame over the path where it arrives first.
     #[default]
     Weft,
-    /// Converge, section 4, whole.
+    /// Scheduler of Converge, section 4, with all parts.
     Converge,
-    /// One path; the next one when it dies.
+    /// Uses one path, and the next one when that dies.
     Single,
-    /// One path; another one when its connection has failed for long.
+    /// Uses one path, and another one when its connection has failed for long.
     Migrate,
-    /// The lowest round trip first, as MPTCP and MPQUIC.
+    /// Uses the lowest round trip first, as MPTCP and MPQUIC do.
     MinRtt,
-    /// In proportion to throughput, as `MuSher`.
+    /// Shares packets in proportion to throughput, as `MuSher` does.
     Throughput,
-    /// In proportion to a loss-based rate, as MPRTP.
+    /// Shares packets in proportion to a loss-based rate, as MPRTP does.
     Mprtp,
     /// Sends each packet on every path.
     Duplicate,
-    /// Defined by the embedding program. Not parsed from a name here.
+    /// Scheduler that the embedding program defines. Not parsed from a name here.
     Custom(&'static CustomScheduler),
 }
 
 impl SchedulerKind {
-    /// All of them, for help texts.
+    /// All built-in schedulers, for help texts.
     pub const ALL: [SchedulerKind; 8] = [
         SchedulerKind::Weft,
         SchedulerKind::Converge,
@@ -51,7 +51,7 @@ impl SchedulerKind {
         SchedulerKind::Duplicate,
     ];
 
-    /// The name on the command line and in reports.
+    /// Returns the name on the command line and in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

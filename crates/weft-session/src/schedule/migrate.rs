@@ -3,20 +3,20 @@ use weft_units::{Duration, Instant, PathId, Rate};
 use super::single::Single;
 use super::{Assignments, Batch, PathView, Scheduler};
 
-/// One path; when its connection fails, the call drops it and continues over
-/// another one.
+/// Uses one path; when its connection fails, the call drops it and continues over another
+/// one.
 ///
-/// Source: connection migration of WebRTC, as section 6 of Converge runs it
-/// (WebRTC-CM): it "switches between the two available networks only when
-/// directed by the WebRTC connection migration module". A path that is poor
-/// stays; one that is dead stays until the module believes it.
+/// Source: connection migration of WebRTC, as section 6 of Converge runs it (WebRTC-CM):
+/// it "switches between the two available networks only when directed by the WebRTC
+/// connection migration module". A poor path stays in use; a dead path stays in use until
+/// the module detects its death.
 #[derive(Default)]
 pub(super) struct Migrate {
     one: Single,
     resumes_at: Option<Instant>,
 }
 
-/// From a connection's death to the first packet on the other one: libwebrtc's
+/// Time from a connection's death to the first packet on the other one: libwebrtc's
 /// `WEAK_CONNECTION_RECEIVE_TIMEOUT` of 2.5 s without a packet and
 /// `RECEIVING_SWITCHING_DELAY` of 1 s (`p2p/base/p2p_constants.h`).
 pub(super) const MIGRATION: Duration = Duration::from_millis(3500);

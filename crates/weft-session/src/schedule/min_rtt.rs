@@ -2,17 +2,17 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
 use super::{Assignment, Assignments, Batch, PathView, Scheduler};
 
-/// The path of the lowest smoothed round trip first, until it is full.
+/// Uses the path with the lowest smoothed round trip first, until it is full.
 ///
-/// Source: the default scheduler of MPTCP and MPQUIC (Paasch et al. 2014),
-/// which section 5 of Converge calls SRTT. They fill a congestion window;
-/// ours is what the controller's rate brings into flight: a round trip and the
-/// time until feedback names it. When all are full, the packet does not wait
-/// as it would in TCP, but goes where it would leave first.
+/// Source: the default scheduler of MPTCP and MPQUIC (Paasch et al. 2014), which section
+/// 5 of Converge calls SRTT. They fill a congestion window; our window is the bytes that
+/// the controller's rate puts in flight in a round trip plus the time until feedback. If
+/// all windows are full, the packet does not wait as in TCP but takes the path where it
+/// would leave first.
 pub(super) struct MinRtt;
 
-/// How long a packet that has arrived counts as in flight: until the next
-/// feedback. Twice the interval at which ours is sent.
+/// Time for which an arrived packet counts as in flight, until the next feedback: twice
+/// the interval of our feedback.
 const FEEDBACK_WAIT: Duration = Duration::from_millis(50);
 
 fn window(path: &PathView) -> Bytes {

@@ -1,6 +1,6 @@
-//! Schedulers decide which packet goes over which path.
+//! Schedulers decide which packet takes which path.
 //!
-//! To add one: a file here, a line in [`SchedulerKind`].
+//! To add one, add a file here and a line in [`SchedulerKind`].
 
 mod behaviour;
 mod converge;
@@ -29,40 +29,39 @@ pub use kind::SchedulerKind;
 pub use policy::{MINIMUM, Metering, Policy, PolicyError, Standing, Weight};
 pub(crate) use policy::{Policies, SOUND};
 
-/// Figures of a live path that a scheduler may know.
+/// State of a live path, as schedulers see it.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
-    /// The association's number for it.
+    /// The association's number for the path.
     pub id: PathId,
     /// The controller's target rate.
     pub rate: Rate,
-    /// One-way delay over that of the quickest path, as the newest feedback
-    /// shows it: standing queues of the link are in it.
+    /// One-way delay above that of the quickest path according to the newest feedback,
+    /// including standing queues of the link.
     pub delay: Duration,
-    /// One-way delay of what is sent now over that of the quickest path: as
-    /// `delay`, and what was sent since then and still stands in the link's
-    /// queue.
+    /// One-way delay of a packet sent now above that of the quickest path: as `delay`,
+    /// plus the packets sent since then that are still in the link's queue.
     pub reach: Duration,
     /// Bytes that wait for the pacer.
     pub queued: Bytes,
     /// Smoothed round-trip time (RFC 6298 section 2).
     pub srtt: Duration,
-    /// The controller's loss fraction, 0 to 1.
+    /// Loss fraction according to the controller, 0 to 1.
     pub loss: f64,
-    /// Rate that the controller measured to arrive.
+    /// Arrival rate that the controller measured.
     pub delivered: Option<Rate>,
-    /// Sent and neither acknowledged nor lost.
+    /// Bytes sent that are neither acknowledged nor lost.
     pub in_flight: Bytes,
-    /// It was in danger lately: what goes over it may go over another one too.
+    /// Whether it was in danger recently: its packets may also be sent over another path.
     pub endangered: bool,
-    /// Its losses are repaired too late, however short its queue.
+    /// Whether its losses are repaired too late, even with an empty queue.
     pub repairs_late: bool,
 }
 
 impl PathView {
-    /// When `size` more bytes would have arrived (Converge, algorithm 1, with
-    /// what waits already added to N·k and measured one-way delay for half a
-    /// round trip).
+    /// Returns the time until `size` more bytes would have arrived (Converge, algorithm
+    /// 1, with the waiting bytes already added to N·k, and a measured one-way delay
+    /// instead of half a round trip).
     #[must_use]
     pub fn completion(&self, size: Bytes) -> Duration {
         let transmission = self.rate.time_for(self.queued + size);
@@ -70,29 +69,29 @@ impl PathView {
     }
 }
 
-/// Kind of a packet. The first five are those of Converge, table 2, highest
-/// priority first.
+/// Class of a packet. The first five are those of Converge, table 2, highest priority
+/// first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
-    /// Sent again.
+    /// Retransmission of a packet.
     Retransmission,
-    /// Part of a keyframe.
+    /// Packet of a keyframe.
     Keyframe,
     /// Parameters of a group of frames (H.264 SPS).
     SequenceParameters,
     /// Parameters of a frame (H.264 PPS).
     PictureParameters,
-    /// Made of others, to repair what is lost of them (FEC).
+    /// Repair packet, from which lost packets can be recovered (FEC).
     Repair,
-    /// A whole frame of sound.
+    /// Complete frame of sound.
     Audio,
-    /// Part of a frame that refers to others.
+    /// Packet of a frame that refers to others.
     Delta,
 }
 
 impl Class {
-    /// Returns the class of a stream's packets when they go out for the first
-    /// time, unless they are anything more special.
+    /// Returns the class of a stream's packets at their first transmission, unless a
+    /// packet has a more special one.
     #[must_use]
     pub fn of(kind: MediaKind, keyframe: bool) -> Class {
         match (kind, keyframe) {
@@ -102,7 +101,7 @@ impl Class {
         }
     }
 
-    /// Returns the class of a packet of this class that carries this alone.
+    /// Returns the class of a packet of this class if it carries only this content.
     #[must_use]
     pub fn carrying(self, content: Content) -> Class {
         match content {
@@ -112,37 +111,36 @@ impl Class {
         }
     }
 
-    /// Whether the fast path is for it (Converge, table 2).
+    /// Returns whether it uses the fast path (Converge, table 2).
     #[must_use]
     pub fn has_priority(self) -> bool {
         self <= Class::Repair
     }
 }
 
-/// Packets that are scheduled together: a frame, as a rule.
+/// Packets that are scheduled together, usually a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// The stream that they belong to.
+    /// Stream of the packets.
     pub stream: StreamId,
-    /// Class of the batch: a keyframe remains one though it brings its
-    /// parameters.
+    /// Class of the batch: a keyframe that brings its parameters is still a keyframe.
     pub class: Class,
     /// Class of each packet, in sending order.
     pub classes: &'a [Class],
-    /// Their sizes, in the same order.
+    /// Sizes of the packets, in the same order.
     pub sizes: &'a [Bytes],
-    /// The path whose packets they repair, if they are repair packets of one.
+    /// Path whose losses the packets repair, if they are repair packets for one path.
     pub made_for: Option<PathId>,
 }
 
-/// Where one packet goes.
+/// Paths of one packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Assignment {
-    /// The path whose numbers it bears.
+    /// Path whose numbers it carries.
     pub path: PathId,
-    /// Paths that get it as well: the same bytes at the same time. Pictures get
-    /// a number of their own there, and leave when the path has room, if the
-    /// session treats late packets ([`Behaviour`]).
+    /// Further paths that get it: the same bytes at the same time. If the session handles
+    /// late packets ([`Behaviour`]), pictures get separate numbers there and leave when
+    /// the path has room.
     pub copies: Vec<PathId>,
 }
 
@@ -155,97 +153,93 @@ impl From<PathId> for Assignment {
     }
 }
 
-/// One assignment for each packet of a batch. Forwarded packets come one by one,
-/// and one needs no memory from the system.
+/// One assignment for each packet of a batch. Forwarded packets come one by one, and a
+/// single assignment needs no allocation.
 pub type Assignments = SmallVec<[Assignment; 1]>;
 
-/// List with an entry for each of some paths. A call has a few, and a few need no
-/// memory from the system.
+/// List with an entry for each of several paths. A call has few paths, and a short list
+/// needs no allocation.
 pub(crate) type PathList<T> = SmallVec<[T; 4]>;
 
-/// Decides which packet goes over which path, and what the paths are worth
-/// together.
+/// Decides which packet takes which path, and which rate the paths carry together.
 pub trait Scheduler: Send {
-    /// One assignment for each packet of the batch, in order. `paths` are live,
+    /// Returns one assignment for each packet of the batch, in order. `paths` are live,
     /// in ascending order of id, and never empty.
     fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments;
 
-    /// Returns the rate of these paths together.
+    /// Returns the total rate of these paths.
     fn rate(&self, paths: &[PathView]) -> Rate;
 
-    /// Takes in the receiver's account of what a path did to a frame; `paths`
-    /// are live.
+    /// Takes in the receiver's report of a path's effect on a frame; `paths` are live.
     fn on_quality(&mut self, _now: Instant, _quality: &Quality, _paths: &[PathView]) {}
 
-    /// The association found a path dead.
+    /// Records that the association found a path dead.
     fn on_path_down(&mut self, _now: Instant, _path: PathId) {}
 
-    /// A path has left for good: nothing about it is kept, since a later path
-    /// may have its id.
+    /// Forgets a path that was removed for good, because a later path may have its id.
     fn on_path_removed(&mut self, _path: PathId) {}
 
-    /// A stream has left for good.
+    /// Forgets a stream that was removed for good.
     fn on_stream_removed(&mut self, _stream: StreamId) {}
 
-    /// How a path is used.
+    /// Returns how the scheduler uses a path.
     fn usage(&self, _path: PathId) -> PathUse {
         PathUse::default()
     }
 
-    /// Duties of the session beside this scheduler, in a call with this
-    /// preference.
+    /// Returns the session's tasks for this scheduler, in a call with this preference.
     fn behaviour(&self, _preference: Preference) -> Behaviour {
         Behaviour::default()
     }
 
-    /// The one path that it uses, also while that is under suspicion.
+    /// Returns the only path that it uses, even while that is suspect.
     fn keeps_to(&self) -> Option<PathId> {
         None
     }
 
-    /// Until when nothing can be sent, though there are paths; asked after
+    /// Returns until when nothing can be sent although there are paths; called after
     /// [`Scheduler::on_path_down`].
     fn resumes_at(&self) -> Option<Instant> {
         None
     }
 }
 
-/// Receiver's account of what a path did to a frame (Converge, section 4.2).
+/// Receiver's report of a path's effect on a frame (Converge, section 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quality {
-    /// The frame's stream.
+    /// Stream of the frame.
     pub stream: StreamId,
-    /// The association's number for it.
+    /// The association's number for the path.
     pub path: PathId,
-    /// Packets that it brought before the fast path's last, or, negative,
-    /// after.
+    /// Packets that it delivered before the fast path's last one, or, if negative, after
+    /// it.
     pub alpha: i32,
     /// Frame construction delay.
     pub construction: Duration,
 }
 
-/// How a scheduler uses a path.
+/// Use of a path by a scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PathUse {
-    /// Whether media goes over it.
+    /// Whether the path carries media.
     pub state: PathMode,
-    /// How often it was disabled because of what the receiver said.
+    /// Number of times that the receiver's feedback disabled it.
     pub disabled: u64,
-    /// How often it was enabled again.
+    /// Number of times that it was enabled again.
     pub enabled: u64,
 }
 
-/// Whether media goes over a path.
+/// Whether a path carries media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PathMode {
-    /// It does.
+    /// It carries media.
     #[default]
     Enabled,
-    /// Nothing but probes does.
+    /// It carries only probes.
     Disabled,
 }
 
-/// Each packet on the path where it completes first, given those before it.
+/// Assigns each packet to the path where it completes first, given the packets before it.
 fn fastest_each(sizes: &[Bytes], paths: &[PathView]) -> Assignments {
     let mut paths = PathList::from_slice(paths);
     let mut out = Assignments::with_capacity(sizes.len());
@@ -258,14 +252,14 @@ fn fastest_each(sizes: &[Bytes], paths: &[PathView]) -> Assignments {
     out
 }
 
-/// Arrival within this of the quickest path is worth waiting for. The cap on
-/// skew of `Chromium`'s replay window and jitter buffer; chosen by us within
-/// the measured 100 to 200 ms.
+/// Longest delay behind the quickest path for which waiting is worthwhile: the limit on
+/// skew from `Chromium`'s replay window and jitter buffer; chosen by us within the
+/// measured 100 to 200 ms.
 pub(crate) const SKEW_CAP: Duration = Duration::from_millis(100);
 
-/// A path whose round trip is longer repairs a loss too late: feedback and the
-/// pacer come on top, and a picture that waits for 200 ms is a freeze. Chosen by
-/// us (`docs/protocol/calm.md`).
+/// Longest round trip at which a loss is repaired in time: feedback and the pacer add to
+/// it, and a picture that waits for 200 ms is a freeze. Chosen by us
+/// (`docs/protocol/calm.md`).
 pub(crate) const LATEST_REPAIR: Duration = Duration::from_millis(170);
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ use weft_units::{Duration, Instant, PathId, Rate};
 use super::shares::{Shares, in_runs};
 use super::{Assignment, Assignments, Batch, PathView, Scheduler};
 
-/// Packets in proportion to a sending rate that follows each path's losses.
+/// Shares packets in proportion to a sending rate that follows each path's losses.
 ///
-/// Source: MPRTP (Singh, Ahsan, Ott, `MMSys` 2013; draft-ietf-avtcore-mprtp),
-/// which section 5 of Converge calls M-RTP: "sends packets using a loss-based
-/// estimated sending rate"; delay does not matter. That rate is the one of
-/// draft-ietf-rmcat-gcc-02 section 6, once per report.
+/// Source: MPRTP (Singh, Ahsan, Ott, `MMSys` 2013; draft-ietf-avtcore-mprtp), which
+/// section 5 of Converge calls M-RTP: "sends packets using a loss-based estimated sending
+/// rate"; delay does not matter. That rate is the one of draft-ietf-rmcat-gcc-02 section
+/// 6, once per report.
 #[derive(Default)]
 pub(super) struct Mprtp {
     rates: BTreeMap<PathId, f64>,
@@ -18,17 +18,17 @@ pub(super) struct Mprtp {
     shares: Shares,
 }
 
-/// Reports of each path's losses count so often: RTCP's interval for video in
+/// Interval between reports of each path's losses: RTCP's interval for video in
 /// libwebrtc.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
-/// A path that loses everything still carries something, or nothing would
-/// tell that it recovered. Chosen by us: the least of [`crate::Config`]'s
-/// path limits.
+/// A path that loses everything still carries a few packets, because otherwise nothing
+/// would show its recovery. Chosen by us: the lowest rate in [`crate::Config`]'s path
+/// limits.
 const LEAST_BPS: f64 = 50e3;
-/// Chosen by us: no path is worth more than a gigabit here.
+/// Highest rate of a path, a gigabit per second; chosen by us.
 const MOST_BPS: f64 = 1e9;
 
-/// draft-ietf-rmcat-gcc-02 section 6.
+/// Returns the new rate by draft-ietf-rmcat-gcc-02 section 6.
 fn adapted(rate: f64, loss: f64) -> f64 {
     let adapted = if loss > 0.1 {
         rate * (1.0 - 0.5 * loss)

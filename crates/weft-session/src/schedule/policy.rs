@@ -1,5 +1,5 @@
-//! Policies of the owner of a link, applied around any scheduler: which of the live paths
-//! it gets to see, with which rate, and which copies it may make.
+//! Policies for links, applied around any scheduler: which live paths the scheduler sees,
+//! with which rates, and which copies it may make.
 
 use std::collections::BTreeMap;
 
@@ -7,56 +7,56 @@ use weft_units::{PathId, Rate};
 
 use super::{Assignment, PathView};
 
-/// How a path's link may be used.
+/// Permitted use of a path's link.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Policy {
-    /// Its part beside the others.
+    /// Share relative to the others.
     pub weight: Weight,
-    /// Whether it takes part from the start.
+    /// Whether it is used from the start.
     pub standing: Standing,
-    /// Whether its bytes cost.
+    /// Whether its bytes cost money.
     pub metering: Metering,
 }
 
-/// Whether a path carries media beside others.
+/// Whether a path carries media along with others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Standing {
-    /// It does.
+    /// It carries media.
     #[default]
     Regular,
-    /// Only while no other path lives, or the others cannot carry
+    /// It carries media only while no other path lives, or the others cannot carry
     /// [`MINIMUM`].
     Backup,
 }
 
-/// Whether the bytes of a path cost.
+/// Whether the bytes of a path cost money.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Metering {
-    /// They do not.
+    /// They are free.
     #[default]
     Free,
-    /// They do: it carries what the free paths cannot, no duplicates and no
-    /// probes.
+    /// They cost money: the path carries only the rate that the free paths cannot,
+    /// without duplicates and probes.
     Metered,
 }
 
-/// An option that says nothing of a link's policy.
+/// Error for an invalid option of a link's policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PolicyError {
-    /// There is none of this name.
+    /// The option does not exist.
     NoSuchOption,
-    /// The value is not a number above 0 and at most 1.
+    /// The value must be a number above 0 and at most 1.
     BadWeight,
 }
 
 impl Policy {
-    /// Options that people write, each once: `metered`, `backup`, `weight=0.5`.
+    /// Options as users write them, each at most once: `metered`, `backup`, `weight=0.5`.
     pub const OPTIONS: [&str; 3] = ["metered", "backup", "weight"];
 
-    /// Takes one option over, the value empty where it has none.
+    /// Sets one option; `value` is empty if the option has none.
     ///
     /// # Errors
-    /// When it says nothing of a policy.
+    /// If the option or its value is invalid.
     pub fn set(&mut self, option: &str, value: &str) -> Result<(), PolicyError> {
         match (option, value) {
             ("metered", "") => self.metering = Metering::Metered,
@@ -71,19 +71,19 @@ impl Policy {
     }
 }
 
-/// A path's rate counts this much, beside the greatest weight of the paths in
-/// use: above 0, at most 1.
+/// Factor on a path's rate, relative to the highest weight of the paths in use: above 0,
+/// at most 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Weight(f64);
 
 impl Weight {
-    /// Nothing if it is not above 0 and at most 1.
+    /// Returns `None` if the value is not above 0 and at most 1.
     #[must_use]
     pub fn new(value: f64) -> Option<Weight> {
         (value > 0.0 && value <= 1.0).then_some(Weight(value))
     }
 
-    /// Above 0, at most 1.
+    /// Returns the value: above 0, at most 1.
     #[must_use]
     pub fn value(self) -> f64 {
         self.0
@@ -96,27 +96,27 @@ impl Default for Weight {
     }
 }
 
-/// Rate of a sound: Opus of 32 kbps (libwebrtc's `kOpusBitrateFbBps`), and 20
-/// bytes of RTP's header and extension for each of 50 packets a second.
+/// Rate of one stream of sound: Opus at 32 kbps (libwebrtc's `kOpusBitrateFbBps`), plus
+/// 20 bytes of RTP header and extension for each of 50 packets a second.
 pub(crate) const SOUND: Rate = Rate::from_kbps(40);
-/// Paths that carry less together are helped by a backup: the least at which
-/// libwebrtc sends 640x360 (media/config/simulcast.cc, 150 kbps) and a sound.
+/// Total rate below which backup paths help: the lowest at which libwebrtc sends 640x360
+/// (media/config/simulcast.cc, 150 kbps), plus sound.
 pub const MINIMUM: Rate = Rate::from_kbps(150 + 40);
-/// A backup that helps continues until the others carry this much more.
+/// Factor on [`MINIMUM`] that the others must carry before a helping backup stops.
 const RELIEF: f64 = 1.5;
-/// A metered path is not begun for less: the least rate of a path's controller
-/// by default.
+/// Smallest missing rate for which a metered path is used: the default lowest rate of a
+/// path's controller.
 const LEAST: Rate = Rate::from_kbps(50);
 
-/// The policies of a session's paths.
+/// Policies of a session's paths.
 #[derive(Default)]
 pub(crate) struct Policies {
     of: BTreeMap<PathId, Policy>,
-    /// Backups carry media, beside others or alone.
+    /// Whether backups carry media, with others or alone.
     helping: bool,
 }
 
-/// In the order in which paths are taken.
+/// Order in which paths are used.
 const TIERS: [(Standing, Metering); 4] = [
     (Standing::Regular, Metering::Free),
     (Standing::Regular, Metering::Metered),
@@ -129,7 +129,7 @@ impl Policies {
         self.of.insert(path, policy);
     }
 
-    /// Forgets a path that has left.
+    /// Forgets a removed path.
     pub fn remove(&mut self, path: PathId) {
         self.of.remove(&path);
     }
@@ -138,21 +138,21 @@ impl Policies {
         self.of.get(&path).copied().unwrap_or_default()
     }
 
-    /// The place of a path in the order in which paths are taken.
+    /// Returns the position of a path in the order in which paths are used.
     pub fn tier(&self, path: PathId) -> usize {
         let policy = self.of(path);
         let tier = (policy.standing, policy.metering);
         TIERS.iter().position(|t| *t == tier).unwrap_or(TIERS.len())
     }
 
-    /// Whether all paths are used as they come.
+    /// Returns whether all paths have the default policy.
     pub fn are_none(&self) -> bool {
         self.of.values().all(|p| *p == Policy::default())
     }
 
-    /// The paths that may carry media, of those that live, in the same order,
-    /// and the rate that each counts with; `wanted` is what the application
-    /// would send. Some if some live.
+    /// Returns the live paths that may carry media, in the same order, with the rate that
+    /// counts for each; `wanted` is the rate that the application would send. The result
+    /// is not empty if any path lives.
     pub fn admit(&self, live: &[PathView], wanted: Rate) -> Vec<(PathId, Rate)> {
         let mut admitted: Vec<(PathId, Rate)> = Vec::new();
         for (standing, metering) in TIERS {
@@ -173,7 +173,7 @@ impl Policies {
                 continue;
             }
             let together: Rate = members.iter().map(|p| p.rate).sum();
-            // What a metered path carries is what is missing, no more.
+            // A metered path carries only the missing rate.
             let part = match metering {
                 Metering::Metered if short < together && short > Rate::ZERO => {
                     short.as_bps() as f64 / together.as_bps() as f64
@@ -198,8 +198,8 @@ impl Policies {
         }
     }
 
-    /// Takes down whether backups help now, so that they do not come and go
-    /// with every estimate.
+    /// Records whether backups help now, so that they do not switch on and off with every
+    /// estimate.
     pub fn settle(&mut self, live: &[PathView], wanted: Rate) {
         if self.are_none() {
             self.helping = false;
@@ -218,8 +218,8 @@ impl Policies {
         minimum.min(wanted)
     }
 
-    /// Takes copies off metered paths; what goes over a free path anyway goes
-    /// over that alone.
+    /// Removes copies from metered paths; a packet that also uses a free path uses only
+    /// that.
     pub fn spare(&self, assignments: &mut [Assignment]) {
         let metered = |id: PathId| self.of(id).metering == Metering::Metered;
         for assignment in assignments {
@@ -230,16 +230,16 @@ impl Policies {
         }
     }
 
-    /// Whether probes of a path's rate may be filled with duplicates: not
-    /// where bytes cost, nor where nothing is to be sent.
+    /// Returns whether probes of a path's rate may be filled with duplicates: not if
+    /// bytes cost money, nor if the path carries no media.
     pub fn may_pad(&self, path: PathId) -> bool {
         let policy = self.of(path);
         let is_used = policy.standing == Standing::Regular || self.helping;
         policy.metering == Metering::Free && is_used
     }
 
-    /// Whether a path that stands idle gets a duplicate now and then, so that
-    /// its delay is known when it is needed.
+    /// Returns whether an idle path gets a duplicate from time to time, so that its delay
+    /// is known when it is needed.
     pub fn may_be_measured(&self, path: PathId) -> bool {
         self.of(path).metering == Metering::Free
     }

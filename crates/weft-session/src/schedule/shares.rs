@@ -2,19 +2,18 @@ use std::collections::BTreeMap;
 
 use weft_units::PathId;
 
-/// Gives whole packets to paths in proportion to weights.
+/// Divides whole packets among paths in proportion to weights.
 ///
-/// What rounding gives too much or too little is carried to the next time, so
-/// that shares hold over time, however small the frames.
+/// Rounding errors are carried over to the next call, so that the shares are right over
+/// time even for small frames.
 #[derive(Default)]
 pub(super) struct Shares {
     owed: BTreeMap<PathId, f64>,
 }
 
 impl Shares {
-    /// How many of `packets` each path gets; the sum is `packets`. `weights`
-    /// are in ascending order of id and not empty; if none is positive, all
-    /// are alike.
+    /// Returns how many of `packets` each path gets; the sum is `packets`. `weights` are
+    /// in ascending order of id and not empty; if none is positive, all count equally.
     pub fn divide(&mut self, packets: usize, weights: &[(PathId, f64)]) -> Vec<(PathId, usize)> {
         if !self.owed.keys().eq(weights.iter().map(|(id, _)| id)) {
             self.owed = weights.iter().map(|(id, _)| (*id, 0.0)).collect();
@@ -49,7 +48,7 @@ impl Shares {
     }
 }
 
-/// Consecutive packets to the paths, as many as each one's share.
+/// Assigns consecutive packets to the paths, in runs as long as each path's share.
 pub(super) fn in_runs(shares: &[(PathId, usize)]) -> impl Iterator<Item = PathId> {
     shares
         .iter()

@@ -3,7 +3,7 @@ use weft_units::{Instant, PathId, Rate};
 
 use super::{Assignment, Assignments, Batch, PathView, Scheduler};
 
-/// Stays on one path as long as it lives, as an ordinary call does.
+/// Stays on one path as long as that lives, as an ordinary call does.
 #[derive(Default)]
 pub(super) struct Single {
     pub(super) path: Option<PathId>,

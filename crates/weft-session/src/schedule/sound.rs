@@ -1,6 +1,6 @@
-//! Sound's own rule: on the quickest path, and once more on the next one as
-//! long as that is cheap there. It is what people miss first, and so small that
-//! a link that dies shall take none of it.
+//! Rule for sound: it is sent on the quickest path, and also on the next one as long as
+//! that is cheap there. People notice missing sound first, and sound is so small that a
+//! dying link should not lose any of it.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use weft_units::{Bytes, Duration, Instant, PathId};
 
 use super::{Assignment, PathView};
 
-/// Most of a path's rate that copies of sound take: a sound of 40 kbps, 65 with
-/// all headers, is copied whole where there are 260, and in part where there is
-/// less. Chosen by us: a camera's least picture keeps the rest.
+/// Largest share of a path's rate for copies of sound. Sound of 40 kbps, 65 with all
+/// headers, is copied completely if the path carries 260, and partly if it carries less.
+/// Chosen by us: the rest is enough for a camera's smallest picture.
 const MOST: f64 = 0.25;
-/// Most that a path without copies may catch up with. Chosen by us: some packets
-/// of several microphones at once.
+/// Largest unused share, as a time, that a path without copies saves up. Chosen by us: a
+/// few packets of several microphones at once.
 const BURST: Duration = Duration::from_millis(200);
 
-/// Bytes that copies have taken of each path.
+/// Bytes of copies on each path.
 #[derive(Default)]
 pub(super) struct Sound {
     taken: BTreeMap<PathId, (Instant, f64)>,
 }
 
 impl Sound {
-    /// Where a packet goes; of `quickest_first` there is at least one.
+    /// Assigns a packet; `quickest_first` has at least one path.
     pub fn assign(
         &mut self,
         now: Instant,
@@ -38,12 +38,12 @@ impl Sound {
         }
     }
 
-    /// Forgets a path that has left.
+    /// Forgets a removed path.
     pub fn remove_path(&mut self, path: PathId) {
         self.taken.remove(&path);
     }
 
-    /// Takes room for a copy on this path; false if it would cost too much.
+    /// Reserves room for a copy on this path; returns false if it would cost too much.
     fn take(&mut self, now: Instant, size: Bytes, path: &PathView) -> bool {
         let rate = path.rate.mul_f64(MOST);
         let before = self.taken.get(&path.id);

@@ -47,7 +47,7 @@ fn bytes_on(assignments: &[Assignment], path: u8) -> u64 {
 fn completion_time_is_transmission_of_all_that_waits_plus_delay() {
     let mut path = view(0, 1000, 20);
     path.queued = Bytes(1250);
-    // 2,500 bytes at 1 Mbps take 20 ms, and 20 ms of delay.
+    // 2,500 bytes take 20 ms at 1 Mbps, plus 20 ms of delay.
     assert_eq!(path.completion(Bytes(1250)), Duration::from_millis(40));
 }
 
@@ -81,13 +81,13 @@ fn small_frames_stay_whole() {
 fn a_keyframe_takes_the_fast_path_and_flows_over_when_it_is_full() {
     let paths = [view(0, 2_000, 0), view(1, 2_000, 30)];
     let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
-    // 1,200 bytes take 4.8 ms: six fit into the 30 ms that path 0 is ahead.
+    // 1,200 bytes take 4.8 ms: six packets fit into the 30 ms by which path 0 is ahead.
     let small = assign(scheduler.as_mut(), Class::Keyframe, 6, &paths);
     assert_eq!(bytes_on(&small, 1), 0);
     let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let large = assign(scheduler.as_mut(), Class::Keyframe, 40, &paths);
     let behind = bytes_on(&large, 1) / 1200;
-    // 40 packets, equal rates, 30 ms apart: 23 and 17.
+    // 40 packets at equal rates, 30 ms apart, divide into 23 and 17.
     assert!(
         (16..=18).contains(&behind),
         "{behind} packets on the slow path"
@@ -173,19 +173,19 @@ fn names_parse_back() {
 
 #[test]
 fn min_rtt_fills_the_quickest_path_first_and_then_the_next() {
-    // Windows: 2 Mbps in 40 + 50 ms are 22,500 bytes, 18 packets; in 90 + 50
-    // ms 35,000 bytes, 29 packets.
+    // Windows: 2 Mbps for 40 + 50 ms are 22,500 bytes, 18 packets; for 90 + 50 ms 35,000
+    // bytes, 29 packets.
     let mut paths = [view(0, 2_000, 25), view(1, 2_000, 0)];
     let mut scheduler = SchedulerKind::MinRtt.build(Ablations::NONE);
     let few = assign(scheduler.as_mut(), Class::Keyframe, 18, &paths);
     assert_eq!(bytes_on(&few, 1), 18 * 1200);
     let many = assign(scheduler.as_mut(), Class::Delta, 40, &paths);
     assert_eq!((bytes_on(&many, 1), bytes_on(&many, 0)), (21_600, 26_400));
-    // What is in flight takes room as well.
+    // Packets in flight also take room.
     paths[1].in_flight = Bytes(12_000);
     let few = assign(scheduler.as_mut(), Class::Delta, 18, &paths);
     assert_eq!(bytes_on(&few, 1), 8 * 1200);
-    // When all are full, where it leaves first.
+    // If all paths are full, the packet takes the one where it leaves first.
     paths[0].in_flight = Bytes(35_000);
     paths[1].in_flight = Bytes(35_000);
     paths[1].queued = Bytes(24_000);
@@ -201,7 +201,7 @@ fn throughput_follows_what_arrives_and_not_the_target() {
     let mut scheduler = SchedulerKind::Throughput.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Keyframe, 40, &paths);
     assert_eq!((bytes_on(&frame, 0), bytes_on(&frame, 1)), (12_000, 36_000));
-    // Without a measurement the target stands for it.
+    // Without a measurement, the target rate counts.
     paths[0].delivered = None;
     let frame = assign(scheduler.as_mut(), Class::Delta, 40, &paths);
     assert_eq!(bytes_on(&frame, 0), 36_000);
@@ -224,7 +224,7 @@ fn mprtp_shrinks_a_path_by_its_losses_and_lets_it_grow_without() {
     };
     assert_eq!(share(&paths, 0), 50);
     paths[1].loss = 0.2;
-    // Three reports later 0.9^3 of it, beside 1.05^3: 38.6 %.
+    // After three reports, 0.9^3 of it against 1.05^3: 38.6 %.
     share(&paths, 1);
     share(&paths, 2);
     assert!((38..=39).contains(&share(&paths, 3)));
@@ -233,7 +233,7 @@ fn mprtp_shrinks_a_path_by_its_losses_and_lets_it_grow_without() {
     for second in 4..10 {
         share(&paths, second);
     }
-    // Seven reports of 1.05: 47.0 %.
+    // After seven reports with a factor of 1.05: 47.0 %.
     assert!((46..=48).contains(&share(&paths, 10)));
 }
 
@@ -252,7 +252,7 @@ fn migrate_stays_with_a_poor_path_and_pauses_when_it_dies() {
     scheduler.on_path_down(at, PathId(0));
     assert_eq!(scheduler.resumes_at(), Some(at + super::migrate::MIGRATION));
     assign(scheduler.as_mut(), Class::Delta, 2, &both[1..]);
-    // The first one's return does not call it back.
+    // When the first path returns, the call stays on the second.
     let frame = assign(scheduler.as_mut(), Class::Delta, 2, &both);
     assert_eq!(bytes_on(&frame, 1), 2400);
 }
@@ -312,12 +312,12 @@ proptest! {
 
 #[test]
 fn weft_sends_a_frame_whole_where_it_arrives_first() {
-    // 9,600 bytes take 15.4 ms at 5 Mbps and 19.2 ms at 4 Mbps, 20 ms behind.
+    // 9,600 bytes take 15.4 ms at 5 Mbps, and 19.2 ms at 4 Mbps, which is 20 ms slower.
     let paths = [view(0, 5_000, 0), view(1, 4_000, 20)];
     let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Delta, 8, &paths);
     assert_eq!(bytes_on(&frame, 0), 9600);
-    // With 15,000 bytes before it, another 24 ms: 29.8 against 27.2 ms.
+    // 15,000 bytes before it add 24 ms: 29.8 against 27.2 ms.
     let mut waits = paths;
     waits[0].queued = Bytes(15_000);
     let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
@@ -327,8 +327,8 @@ fn weft_sends_a_frame_whole_where_it_arrives_first() {
 
 #[test]
 fn weft_gives_a_path_no_more_than_its_rate_for_long() {
-    // Three frames of 9,600 bytes at once: 46 ms at 5 Mbps, then the path
-    // that is 35 ms behind, and takes 19, is first.
+    // Three frames of 9,600 bytes at once take 46 ms at 5 Mbps. Then the other path,
+    // which is 35 ms slower and takes 19 ms, is first.
     let paths = [view(0, 5_000, 0), view(1, 4_000, 35)];
     let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let mut frame = || bytes_on(&assign(scheduler.as_mut(), Class::Delta, 8, &paths), 0);
@@ -338,13 +338,13 @@ fn weft_gives_a_path_no_more_than_its_rate_for_long() {
 
 #[test]
 fn weft_splits_where_that_is_much_sooner() {
-    // 40 packets of 1,200 bytes at 4 Mbps take 96 ms, half of them 48.
+    // 40 packets of 1,200 bytes take 96 ms at 4 Mbps, half of them 48.
     let paths = [view(0, 4_000, 0), view(1, 4_000, 10)];
     for class in [Class::Keyframe, Class::Delta] {
         let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
         let frame = assign(scheduler.as_mut(), class, 40, &paths);
         let behind = bytes_on(&frame, 1) / 1200;
-        // 2.4 ms each, 10 ms apart: 22 and 18.
+        // 2.4 ms each, 10 ms apart: 22 and 18 packets.
         assert!((17..=19).contains(&behind), "{behind} on the slow path");
         let turn = frame.iter().position(|a| a.path == PathId(1)).unwrap();
         assert!(
@@ -357,8 +357,8 @@ fn weft_splits_where_that_is_much_sooner() {
 #[test]
 fn weft_avoids_losses_and_late_paths() {
     let mut paths = [view(0, 5_000, 0), view(1, 5_000, 20)];
-    // Eight packets at 5 %: a third of the frames waits 40 + 30 ms for the
-    // repair, so that the jitter buffer makes all of them wait.
+    // Eight packets at 5 %: a third of the frames waits 40 + 30 ms for the repair, so the
+    // jitter buffer delays all of them.
     paths[0].loss = 0.05;
     let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Delta, 8, &paths);
@@ -411,10 +411,10 @@ fn weft_splits_less_after_a_danger_and_not_where_repairs_come_too_late() {
         );
         bytes_on(&frame, 1) > 0
     };
-    // 15 packets of 1,200 bytes at 4 Mbps take 36 ms, eight of them 19.
+    // 15 packets of 1,200 bytes take 36 ms at 4 Mbps, eight of them 19.
     assert!(split(15, false, false) && split(15, false, true));
     assert!(!split(15, true, false) && !split(15, true, true));
-    // 40 take 96 ms, half of them 48: worth it, unless a loss costs the picture.
+    // 40 packets take 96 ms, half of them 48: worth it unless a loss costs the picture.
     assert!(split(40, true, false) && !split(40, true, true));
 }
 
@@ -425,8 +425,8 @@ fn a_copy_does_not_wait_for_the_repair_of_both() {
         loss,
         ..view(id, 4_000, delay_ms)
     };
-    // A fifth of all packets is lost: more than every twentieth picture waits
-    // for its repair, for a round trip of 300 ms. The copy is 240 ms behind.
+    // A fifth of all packets is lost: more than every twentieth picture waits for its
+    // repair, for a round trip of 300 ms. The copy arrives 240 ms later.
     let mut far = endangered(1, 240, 0.2);
     far.srtt = Duration::from_millis(300);
     let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);

@@ -3,12 +3,11 @@ use weft_units::{Instant, PathId, Rate};
 use super::shares::{Shares, in_runs};
 use super::{Assignment, Assignments, Batch, PathView, Scheduler};
 
-/// Packets in proportion to what was measured to arrive on each path.
+/// Shares packets in proportion to the measured arrival rate of each path.
 ///
-/// Source: `MuSher` (Saha et al. 2019), which section 5 of Converge
-/// calls M-TPUT: packets in proportion to each path's throughput, whatever
-/// they are. A path of which nothing is measured yet counts with its target
-/// rate.
+/// Source: `MuSher` (Saha et al. 2019), which section 5 of Converge calls M-TPUT: packets
+/// of any kind are divided in proportion to each path's throughput. A path without a
+/// measurement counts with its target rate.
 #[derive(Default)]
 pub(super) struct Throughput {
     shares: Shares,

@@ -1,20 +1,20 @@
-//! Memory of packets that is used again, so that a packet takes none.
+//! Reused packet memory, so that packets need no allocation.
 
 use weft_wire::media::ForwardedPayload;
 use weft_wire::rtp::MAX_PADDING;
 
-/// Buffers that packets have left.
+/// Buffers of former packets.
 #[derive(Default, Debug)]
 pub(crate) struct Buffers {
     spare: Vec<Vec<u8>>,
 }
 
-/// More than this are not kept: what comes back at once after a large frame.
-/// Chosen by us.
+/// Most buffers that are kept: as many as come back at once after a large frame. Chosen
+/// by us.
 const MAX_SPARE: usize = 128;
 
 impl Buffers {
-    /// An empty buffer with room for a packet of this length.
+    /// Returns an empty buffer with room for a packet of this length.
     pub fn take(&mut self, len: usize) -> Vec<u8> {
         let mut buffer = self.spare.pop().unwrap_or_default();
         buffer.reserve(len);
@@ -32,18 +32,18 @@ impl Buffers {
 /// Payload of a stored packet.
 #[derive(Debug)]
 pub(crate) enum Payload {
-    /// Cut from a frame of this session.
+    /// Part of a frame of this session.
     Own(Vec<u8>),
-    /// Forwarded; its body is shared with the other receivers.
+    /// Forwarded payload; its body is shared with the other receivers.
     Forwarded(ForwardedPayload),
-    /// Zeros, as many as padding can have.
+    /// Zeros, the longest padding.
     Padding,
 }
 
 impl Payload {
     pub const NONE: Payload = Payload::Own(Vec::new());
 
-    /// The octets, in two parts.
+    /// Returns the octets, in two parts.
     pub fn parts(&self) -> [&[u8]; 2] {
         match self {
             Payload::Own(octets) => [octets, &[]],

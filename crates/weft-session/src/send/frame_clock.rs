@@ -1,6 +1,6 @@
-/// Measures the frame rate that a stream's timestamps show.
+/// Measures the frame rate from a stream's timestamps.
 ///
-/// The encoder's setting is not known here, and a forwarder has none.
+/// The encoder's setting is unknown here, and a forwarder has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameClock {
     last: Option<u32>,
@@ -8,12 +8,12 @@ pub(crate) struct FrameClock {
     ticks: Option<f64>,
 }
 
-/// Weight of a new frame, as that of a new round trip (RFC 6298).
+/// Weight of a new frame, as for a new round trip (RFC 6298).
 const GAIN: f64 = 1.0 / 8.0;
 
 impl FrameClock {
-    /// A packet or frame of this RTP timestamp; repetitions and old ones change
-    /// nothing.
+    /// Records a packet or frame with this RTP timestamp; repeated and old timestamps
+    /// change nothing.
     pub fn on_frame(&mut self, timestamp: u32) {
         let Some(last) = self.last else {
             self.last = Some(timestamp);
@@ -26,15 +26,15 @@ impl FrameClock {
         self.last = Some(timestamp);
         let elapsed = f64::from(elapsed);
         self.ticks = Some(match self.ticks {
-            // A pause says nothing of the rate; a rate that fell to a quarter
-            // at once is measured after it.
+            // A pause says nothing about the rate; a sudden drop of the rate to a quarter
+            // is still measured, but later.
             Some(ticks) if elapsed > 4.0 * ticks => ticks + (ticks * GAIN),
             Some(ticks) => ticks + (elapsed - ticks) * GAIN,
             None => elapsed,
         });
     }
 
-    /// Frames in 1000 s.
+    /// Returns the frame rate in frames per 1000 s.
     pub fn rate(&self, clock_rate: u32) -> Option<u32> {
         let rate = f64::from(clock_rate) * 1000.0 / self.ticks?;
         Some(rate.round() as u32)
@@ -50,7 +50,7 @@ mod tests {
         let mut clock = FrameClock::default();
         assert_eq!(clock.rate(90_000), None);
         for frame in 0..20_u32 {
-            // Two packets each, across the wrap.
+            // Two packets per frame, across the wrap.
             let timestamp = (u32::MAX - 9_000).wrapping_add(frame * 3_000);
             clock.on_frame(timestamp);
             clock.on_frame(timestamp);

@@ -1,4 +1,4 @@
-//! The sending side of one stream: packetisation, memory for retransmission.
+//! Sending side of one stream: packetisation, and storage for retransmission.
 
 mod buffers;
 mod frame_clock;

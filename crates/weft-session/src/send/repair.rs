@@ -1,5 +1,5 @@
-//! The repair packets of one sending stream: what they hold, and what became
-//! of them and of the packets in them.
+//! Repair packets of one sending stream: the packets they protect, and whether both
+//! arrived.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 
 use crate::protection::Unprotected;
 
-/// Bytes that repair packets add to the packets in them: a contributing source
-/// (4 bytes) and the header with the longest mask (24), less the fixed header
+/// Bytes that a repair packet needs in addition to a protected packet: a contributing
+/// source (4 bytes) and the header with the longest mask (24), minus the fixed header
 /// that it replaces (12). RFC 8627 section 4.2.
 pub(crate) const REPAIR_HEADROOM: usize = 4 + 24 - 12;
 
@@ -20,48 +20,48 @@ enum Fate {
     Lost,
 }
 
-/// One repair packet.
+/// Repair packet and the state of the packets it protects.
 #[derive(Debug)]
 pub(crate) struct StoredRepair {
     pub made_at: Instant,
     pub timestamp: u32,
     pub payload: Arc<[u8]>,
     fate: Fate,
-    /// Packets in it of which nothing is known.
+    /// Number of its packets whose outcome is unknown.
     open: usize,
-    /// Packets in it that are lost and not sent again.
+    /// Its packets that are lost and not sent again.
     lost: Vec<u64>,
 }
 
-/// The repair packets of one stream, under their own SSRC.
+/// Repair packets of one stream, under their own SSRC.
 #[derive(Debug)]
 pub(crate) struct RepairStream {
     pub ssrc: Ssrc,
     pub payload_type: u8,
     pub sent: u64,
     unprotected: VecDeque<Unprotected>,
-    /// The place of the current frame's first packet among these.
+    /// Index of the current frame's first packet in `unprotected`.
     begin: usize,
     repairs: VecDeque<StoredRepair>,
     /// Number of the first of `repairs`.
     first: u64,
-    /// The repair packet of each media packet of which nothing is known.
+    /// Repair packet of each media packet whose outcome is unknown.
     holders: Holders,
 }
 
-/// Packets older than this get into no repair packet any more: half of the
-/// longest round trip that is worth beating. Chosen by us.
+/// Age from which packets get into no further repair packet: half of the longest round
+/// trip worth beating. Chosen by us.
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
 const MAX_UNPROTECTED: usize = 512;
-/// Repair packets that are remembered. Older ones help nobody: it is as many as
-/// a second of 20 Mbps has at an overhead of one half.
+/// Number of remembered repair packets. Older ones are useless: this is one second at 20
+/// Mbps with an overhead of one half.
 const MAX_REPAIRS: usize = 1024;
 
-/// In which repair packet each of the last media packets is.
+/// Repair packet of each of the last media packets.
 #[derive(Default, Debug)]
 struct Holders {
-    /// Media packet and repair packet, each in the place that its number gives
-    /// it; none of them before the first is added.
+    /// Media packet and repair packet, each in the slot given by its number; allocated
+    /// when the first is added.
     slots: Vec<Option<(u64, u64)>>,
 }
 
@@ -96,7 +96,7 @@ impl Holders {
 }
 
 impl RepairStream {
-    /// `first_sequence` is random (RFC 3550 section 5.1).
+    /// `first_sequence` must be random (RFC 3550 section 5.1).
     pub fn new((ssrc, payload_type): (Ssrc, u8), first_sequence: u16) -> RepairStream {
         RepairStream {
             ssrc,
@@ -110,10 +110,10 @@ impl RepairStream {
         }
     }
 
-    /// A packet of the current frame was given to a path.
+    /// Records that a packet of the current frame was assigned to a path.
     pub fn on_scheduled(&mut self, now: Instant, sequence: u64, path: PathId, goes_once: bool) {
         if self.holders.has(sequence) {
-            // Its path died before it could leave.
+            // Its first path died before it could leave.
             return;
         }
         if self.unprotected.len() >= MAX_UNPROTECTED {
@@ -132,8 +132,8 @@ impl RepairStream {
         self.begin = self.begin.saturating_sub(1);
     }
 
-    /// Packets that may be protected now, in sending order, and the place of the
-    /// current frame's first packet among them.
+    /// Returns the packets that may be protected now, in sending order, and the index of
+    /// the current frame's first packet.
     pub fn unprotected(&mut self, now: Instant) -> (&[Unprotected], usize) {
         let old = |p: &Unprotected| now.saturating_since(p.at) >= LONGEST_WAIT;
         while self.begin > 0 && self.unprotected.front().is_some_and(old) {
@@ -142,16 +142,16 @@ impl RepairStream {
         (self.unprotected.make_contiguous(), self.begin)
     }
 
-    /// The current frame's packets.
+    /// Returns the current frame's packets.
     pub fn frame(&self) -> impl Iterator<Item = &Unprotected> {
         self.unprotected.range(self.begin..)
     }
 
-    /// The current frame is done; these packets, in ascending order, are in
-    /// repair packets now.
+    /// Ends the current frame; `held` are the packets that are now in repair packets, in
+    /// ascending order.
     pub fn end_frame(&mut self, held: &[u64]) {
         let goes_once = |p: &Unprotected| p.goes_once;
-        // Of the frames before, all go once.
+        // The packets of earlier frames are all sent once.
         if !held.is_empty() || !self.frame().all(goes_once) {
             let is_held = |p: &Unprotected| held.binary_search(&p.sequence).is_ok();
             self.unprotected.retain(|p| p.goes_once && !is_held(p));
@@ -159,7 +159,7 @@ impl RepairStream {
         self.begin = self.unprotected.len();
     }
 
-    /// Stores a repair packet that holds these packets; its number.
+    /// Stores a repair packet for these packets; returns its number.
     pub fn store(
         &mut self,
         now: Instant,
@@ -201,7 +201,7 @@ impl RepairStream {
         Bytes((payload + super::HEADROOM + 4) as u64)
     }
 
-    /// A packet of the stream arrived.
+    /// Records that a packet of the stream arrived.
     pub fn on_arrived(&mut self, sequence: u64) {
         if let Some(number) = self.holders.remove(sequence)
             && let Some(repair) = self.get_mut(number)
@@ -210,8 +210,8 @@ impl RepairStream {
         }
     }
 
-    /// A packet of the stream is lost. What has to be sent again for it, by
-    /// now: nothing while a repair packet may bring it back.
+    /// Records that a packet of the stream is lost. Returns the packets to send again
+    /// now: none while a repair packet may recover it.
     pub fn on_lost(&mut self, sequence: u64) -> Vec<u64> {
         let number = self.holders.remove(sequence);
         let Some(repair) = number.and_then(|number| self.get_mut(number)) else {
@@ -222,15 +222,15 @@ impl RepairStream {
         repair.beyond_repair()
     }
 
-    /// A repair packet arrived.
+    /// Records that a repair packet arrived.
     pub fn on_repair_arrived(&mut self, number: u64) {
         if let Some(repair) = self.get_mut(number) {
             repair.fate = Fate::Arrived;
         }
     }
 
-    /// A repair packet is lost. What has to be sent again, as it will not
-    /// bring it back.
+    /// Records that a repair packet is lost. Returns the packets to send again, because
+    /// it will not recover them.
     pub fn on_repair_lost(&mut self, number: u64) -> Vec<u64> {
         let Some(repair) = self.get_mut(number) else {
             return Vec::new();
@@ -241,7 +241,7 @@ impl RepairStream {
         repair.beyond_repair()
     }
 
-    /// Gives up the repair of everything sent so far: there was no path.
+    /// Gives up the repair of everything sent so far, because there was no path.
     pub fn interrupt(&mut self) {
         self.unprotected.clear();
         self.begin = 0;
@@ -252,8 +252,8 @@ impl RepairStream {
 }
 
 impl StoredRepair {
-    /// Takes the lost packets that this one cannot bring back: it is lost too,
-    /// or two are.
+    /// Takes the lost packets that this one cannot recover, because it is lost too or
+    /// because there are two or more.
     fn beyond_repair(&mut self) -> Vec<u64> {
         if self.fate == Fate::Lost || self.lost.len() > 1 {
             self.fate = Fate::Lost;

@@ -1,5 +1,5 @@
-//! Packets as they left, for peers that get a lost one again under its own
-//! number.
+//! Sent packets, byte for byte, for peers that get retransmissions under the original
+//! sequence number.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,13 @@ use weft_units::{Duration, Instant, Ssrc};
 
 use crate::config::RETRANSMISSION_AGE;
 
-/// A retransmission may wait this long for its pacer. Chosen by us: twice the
-/// time in which pacers empty their queues.
+/// Longest time that a retransmission waits for its pacer. Chosen by us: twice the time
+/// in which pacers empty their queues.
 const MAY_WAIT: Duration = Duration::from_millis(500);
-/// Most bytes that are kept: a second and a half at 10 Mbit/s.
+/// Most bytes kept: a second and a half at 10 Mbit/s.
 const MOST: usize = 2_000_000;
 
-/// Packets that were sent, byte for byte as they left, until they are too old
-/// to be of use.
+/// Sent packets, byte for byte, until they are too old to be useful.
 #[derive(Default, Debug)]
 pub struct RepeatStore {
     packets: VecDeque<Packet>,
@@ -30,8 +29,7 @@ struct Packet {
 }
 
 impl RepeatStore {
-    /// Keeps a packet that is not an RTP packet's copy but its first
-    /// transmission.
+    /// Stores an RTP packet at its first transmission, not its copies.
     pub fn insert(&mut self, now: Instant, ssrc: Ssrc, sequence: u16, bytes: &[u8]) {
         self.bytes += bytes.len();
         self.packets.push_back(Packet {
@@ -49,7 +47,7 @@ impl RepeatStore {
         }
     }
 
-    /// The packet with this number, as it left.
+    /// Returns the packet with this number, as it was sent.
     #[must_use]
     pub fn get(&self, ssrc: Ssrc, sequence: u16) -> Option<&[u8]> {
         let mut newest_first = self.packets.iter().rev();

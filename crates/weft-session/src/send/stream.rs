@@ -11,14 +11,13 @@ use crate::schedule::Class;
 
 use super::{Buffers, FrameClock, HEADROOM, Payload};
 
-/// One transmission of a packet: on which path, under which path number if
-/// feedback will name it.
+/// Transmission of a packet: its path, and its path number if feedback will name it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Transmission {
     pub path: PathId,
     pub number: Option<u64>,
     pub at: Instant,
-    /// Whether the same bytes went over other paths as well.
+    /// Whether the same bytes were also sent over other paths.
     pub copies: Copies,
 }
 
@@ -33,13 +32,13 @@ pub(crate) enum Copies {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Receipt {
     None,
-    /// Only as RTX, at a receiver that may have dropped it.
+    /// Arrived only as RTX, and the receiver may have dropped it.
     AsRtx,
-    /// For good.
+    /// Arrived.
     Arrived,
 }
 
-/// A packet kept for retransmission.
+/// Packet kept for retransmission.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub timestamp: u32,
@@ -48,17 +47,17 @@ pub(crate) struct Stored {
     /// Dependency descriptor of a forwarded packet; empty if it has none.
     pub dependency: Box<[u8]>,
     pub payload: Payload,
-    /// Class of the packet when it goes out for the first time.
+    /// Class of the packet at its first transmission.
     pub class: Class,
     pub created_at: Instant,
-    /// Microseconds from its creation to its first transmission; 0 before that. In four
+    /// Microseconds from its creation to its first transmission; 0 before that. Four
     /// bytes, because each viewer has thousands of these.
     pub waited: u32,
     /// Latest transmission.
     pub last: Option<Transmission>,
     pub receipt: Receipt,
     pub retransmissions: u8,
-    /// A retransmission waits in some queue.
+    /// Whether a retransmission waits in a queue.
     pub queued_again: bool,
 }
 
@@ -75,47 +74,47 @@ pub(crate) struct SendCounters {
     pub keyframes_requested: u64,
 }
 
-/// The sending side of one stream.
+/// Sending side of one stream.
 pub(crate) struct SendStream {
     pub config: SendStreamConfig,
     pub counters: SendCounters,
     pub rtx_sequence: u16,
-    /// Where there are repair packets.
+    /// Repair packets, if the stream has any.
     pub repair: Option<RepairStream>,
     /// RTP timestamp and time of the newest packet, for sender reports.
     pub newest: Option<(u32, Instant)>,
     pub last_keyframe_request: Option<Instant>,
-    /// How often frames are filmed.
+    /// Measured frame rate.
     pub clock: FrameClock,
-    /// Frames were left out for want of a path.
+    /// Whether frames were left out because there was no path.
     pub awaits_keyframe: bool,
     /// Highest sequence number and cumulative loss of the last report block.
     reported: Option<(u32, i32)>,
     picture_id: u16,
     tl0_picture_index: u8,
     packets: VecDeque<Stored>,
-    /// Whether the numbers are a forwarder's.
+    /// Whether a forwarder chooses the numbers.
     forwards: bool,
-    /// For payloads.
+    /// Buffers for payloads.
     buffers: Buffers,
     /// Extended sequence number of the first stored packet.
     first: u64,
 }
 
-/// Packets older than this cannot help any receiver: libwebrtc keeps one
-/// second at least (`kMinPacketDuration`), ours looks no further back.
+/// Age from which packets cannot help any receiver: libwebrtc keeps at least one second
+/// (`kMinPacketDuration`), and our receiver looks no further back.
 const MEMORY: Duration = Duration::from_millis(2000);
 const MAX_STORED: usize = 4096;
-/// The newest packets keep their payload though they have arrived, to be sent
-/// again as padding. Chosen by us: a large frame.
+/// Number of newest packets that keep their payload even after they arrived, for use as
+/// padding. Chosen by us: a large frame.
 const KEPT_FOR_PADDING: usize = 32;
 
-/// Keyframe requests of one stream closer together than this are one: an
-/// encoder needs a frame time to answer, and each costs several frames' bytes.
+/// Time within which keyframe requests of one stream count as one: an encoder needs a
+/// frame time to answer, and each keyframe costs several frames' bytes.
 const KEYFRAME_INTERVAL: Duration = Duration::from_millis(300);
 
 impl SendStream {
-    /// `first_sequence` and `picture_id` are random (RFC 3550 section 5.1).
+    /// `first_sequence` and `picture_id` must be random (RFC 3550 section 5.1).
     pub fn new(config: SendStreamConfig, first_sequence: u16, picture_id: u16) -> SendStream {
         let is_protected =
             config.codec.kind() == MediaKind::Video && config.feedback == Feedback::EachPacket;
@@ -124,8 +123,8 @@ impl SendStream {
         SendStream {
             config,
             counters: SendCounters::default(),
-            // Below half the space, as RFC 3711 section 3.3.1 wants of a first
-            // number.
+            // Below half of the number space, as RFC 3711 section 3.3.1 requires for a
+            // first number.
             rtx_sequence: (first_sequence ^ 0x5555) & 0x7fff,
             repair,
             newest: None,
@@ -142,7 +141,7 @@ impl SendStream {
         }
     }
 
-    /// All SSRCs that its packets bear.
+    /// Returns all SSRCs of its packets.
     pub fn ssrcs(&self) -> Vec<Ssrc> {
         let rtx = self.config.retransmission.rtx().map(|(ssrc, _)| ssrc);
         let repair = self.repair.as_ref().map(|repair| repair.ssrc);
@@ -154,14 +153,15 @@ impl SendStream {
         self.config.codec.kind() == MediaKind::Audio
     }
 
-    /// Frames in 1000 s, if it is video and that is known.
+    /// Returns the frame rate in frames per 1000 s, if this is video and the rate is
+    /// known.
     pub fn frame_rate(&self) -> Option<u32> {
         let rate = self.clock.rate(self.config.codec.clock_rate());
         rate.filter(|_| !self.is_audio())
     }
 
-    /// SSRC, payload type and sequence number under which a packet goes out,
-    /// for the first time or again.
+    /// Returns the SSRC, payload type and sequence number of a packet, for its first
+    /// transmission or for a retransmission.
     pub fn wire_numbers(&mut self, again: bool, sequence: u64) -> (Ssrc, u8, u16) {
         match (again, self.config.retransmission.rtx()) {
             (true, Some((ssrc, payload_type))) => {
@@ -172,7 +172,7 @@ impl SendStream {
         }
     }
 
-    /// The numbers of the next frame, for formats that have some.
+    /// Returns the numbers of the next frame, for formats that have some.
     pub fn next_picture(&mut self, frame: &Frame<'_>) -> PictureNumbers {
         self.picture_id = (self.picture_id + 1) & 0x7fff;
         if frame.temporal_layer.unwrap_or(0) == 0 {
@@ -192,8 +192,8 @@ impl SendStream {
         self.first + self.packets.len() as u64
     }
 
-    /// Cuts a frame into packets and stores them under the next sequence
-    /// numbers, which are returned.
+    /// Splits a frame into packets and stores them under the next sequence numbers, which
+    /// it returns.
     pub fn store_frame(
         &mut self,
         now: Instant,
@@ -203,8 +203,8 @@ impl SendStream {
     ) -> Vec<u64> {
         let numbers = self.next_picture(frame);
         let parts = format_of(self.config.codec).cut(frame.data, numbers, max_payload);
-        // The last one of a picture has the marker. RFC 3551 section 4.1: one
-        // of sound begins a talkspurt, and ours never pauses.
+        // The last packet of a picture has the marker. For sound, the first packet of a
+        // talkspurt has it (RFC 3551 section 4.1), and ours never pauses.
         let marked = match self.config.codec.kind() {
             MediaKind::Video => parts.len(),
             MediaKind::Audio => 0,
@@ -234,9 +234,8 @@ impl SendStream {
         sequence
     }
 
-    /// Stores a packet under a number that a forwarder chose. Numbers that it
-    /// left out become packets that do not exist; a number that has passed is
-    /// refused.
+    /// Stores a packet under a number that a forwarder chose. Skipped numbers become
+    /// packets that do not exist; returns false for a number in the past.
     pub fn store_at(&mut self, now: Instant, sequence: u64, stored: Stored) -> bool {
         self.forwards = true;
         if sequence >= self.next_sequence() + MAX_STORED as u64 || self.packets.is_empty() {
@@ -270,8 +269,8 @@ impl SendStream {
             .get_mut(usize::try_from(sequence.checked_sub(self.first)?).ok()?)
     }
 
-    /// Packets expected since the last report and those of them that are lost;
-    /// nothing with the first report, nor with one that goes back.
+    /// Returns the packets expected since the last report, and how many of them are lost;
+    /// `None` for the first report, and for one that goes back.
     pub fn on_report(&mut self, block: &ReportBlock) -> Option<(u32, u32)> {
         let report = (block.highest_sequence, block.cumulative_lost);
         let before = self.reported.replace(report)?;
@@ -281,13 +280,13 @@ impl SendStream {
         (expected <= MAX_STORED as u32 * 16).then_some((expected, lost.min(expected)))
     }
 
-    /// The extended sequence number that a peer means by these 16 bits.
+    /// Returns the extended sequence number for these 16 bits of a peer.
     pub fn extend(&self, sequence: u16) -> u64 {
         weft_wire::sequence::extend(Some(self.next_sequence()), sequence)
     }
 
-    /// There is no path: what follows is not sent, so video needs a keyframe
-    /// to go on, and what was sent is not worth sending again.
+    /// Records that there is no path: the following frames are not sent, so video needs a
+    /// keyframe afterwards, and retransmissions are pointless.
     pub fn interrupt(&mut self) {
         self.awaits_keyframe = !self.is_audio();
         if let Some(repair) = &mut self.repair {
@@ -297,14 +296,14 @@ impl SendStream {
         self.packets.clear();
     }
 
-    /// Whether the next frame or packet is of any use to the receiver.
+    /// Returns whether the next frame or packet is useful to the receiver.
     pub fn may_send(&mut self, keyframe: bool) -> bool {
         self.awaits_keyframe &= !keyframe;
         !self.awaits_keyframe
     }
 
-    /// The packet has arrived. Its payload is not needed again, unless the receiver may
-    /// have dropped it.
+    /// Records that the packet has arrived. Its payload is not needed again, unless the
+    /// receiver may have dropped it.
     pub fn acknowledge(&mut self, sequence: u64, receipt: Receipt) {
         let Some(packet) = self.get_mut(sequence) else {
             return;
@@ -317,29 +316,28 @@ impl SendStream {
         }
     }
 
-    /// Whether the last request is so long ago that another one is not the same.
+    /// Returns whether another request would not count as the same one.
     pub fn may_ask_for_keyframe(&self, now: Instant) -> bool {
         self.last_keyframe_request
             .is_none_or(|at| now.saturating_since(at) >= KEYFRAME_INTERVAL)
     }
 
-    /// Whether the picture continues without this packet, from a keyframe that
-    /// came after it.
+    /// Returns whether a later keyframe makes this packet unnecessary.
     pub fn has_restarted_since(&self, sequence: u64) -> bool {
         let after = sequence.saturating_sub(self.first) as usize + 1;
         let mut later = self.packets.iter().skip(after);
         later.any(|p| p.class == Class::Keyframe)
     }
 
-    /// The newest packet that has been sent, to be sent again as padding.
+    /// Returns the newest sent packet, for use as padding.
     pub fn newest_sent(&self) -> Option<u64> {
         let sent = |p: &Stored| p.last.is_some() && !p.payload.is_empty();
         let back = self.packets.iter().rev().position(sent)?;
         Some(self.next_sequence() - 1 - back as u64)
     }
 
-    /// Stores a packet of padding only behind the newest picture, with that
-    /// one's timestamp; its number. `None` if nothing was sent lately.
+    /// Stores a padding-only packet after the newest picture, with the picture's
+    /// timestamp. Returns its number, or `None` if nothing was sent recently.
     pub fn store_padding(&mut self, now: Instant) -> Option<u64> {
         self.newest_sent()?;
         let (timestamp, at) = self.newest?;
@@ -349,8 +347,8 @@ impl SendStream {
         Some(sequence)
     }
 
-    /// Whether probes may be packets of padding only. A forwarder's numbers have
-    /// no room for any, and the receiver waits for one that is lost.
+    /// Returns whether probes may be padding-only packets. A forwarder's numbers have no
+    /// room for them, and the receiver would wait for lost ones.
     pub fn may_pad(&self) -> bool {
         let again = self.config.retransmission == Retransmission::SamePacket;
         again && !self.forwards && !self.is_audio() && !self.awaits_keyframe
@@ -361,14 +359,14 @@ impl SendStream {
         Bytes(self.get(sequence).map_or(0, size) as u64)
     }
 
-    /// Returns the class of a packet when it goes out for the first time.
+    /// Returns the class of a packet at its first transmission.
     pub fn class(&self, sequence: u64) -> Class {
         self.get(sequence)
             .map_or(Class::of(self.config.codec.kind(), false), |p| p.class)
     }
 
-    /// Whether the frame that was given to paths is a keyframe, and what it has
-    /// of payload, where it is to be protected.
+    /// Returns whether the current frame is a keyframe, and its size; `None` if it needs
+    /// no protection.
     pub fn frame_to_protect(&self) -> Option<(bool, Bytes)> {
         let mut frame = self.repair.as_ref()?.frame().peekable();
         frame.peek()?;
@@ -380,8 +378,8 @@ impl SendStream {
         )
     }
 
-    /// Appends a packet. A forwarded one that has arrived gives back its payload
-    /// when it is no longer among the newest: the receiving side reuses the memory.
+    /// Appends a packet. A forwarded packet that has arrived releases its payload once it
+    /// is no longer among the newest: the receiving side reuses the memory.
     fn push(&mut self, stored: Stored) {
         self.packets.push_back(stored);
         let older = self.packets.len().checked_sub(KEPT_FOR_PADDING + 1);
@@ -394,7 +392,7 @@ impl SendStream {
         }
     }
 
-    /// Forgets what is stored, so that none of it is sent again.
+    /// Discards stored payloads, so that none of them is sent again.
     pub fn forget_payloads(&mut self) {
         for sequence in self.first..self.next_sequence() {
             self.release(sequence);
@@ -452,13 +450,13 @@ impl Stored {
         }
     }
 
-    /// First transmission, rounded up to a microsecond.
+    /// Returns the time of the first transmission, rounded up to a microsecond.
     pub fn first_sent(&self) -> Option<Instant> {
         let waited = Duration::from_micros(u64::from(self.waited));
         (self.waited > 0).then(|| self.created_at + waited)
     }
 
-    /// The packet is sent.
+    /// Records a transmission.
     pub fn note_sent(&mut self, now: Instant) {
         if self.waited == 0 {
             let waited = now.saturating_since(self.created_at).as_micros() + 1;

@@ -1,4 +1,4 @@
-//! When the paths have something to do.
+//! Deadlines of the paths.
 
 use weft_units::{Deadline, Instant};
 
@@ -7,9 +7,8 @@ use crate::ablation::Ablation;
 use crate::config::Level;
 
 impl Session {
-    /// Finds what the paths have to do next. Every call that changes something
-    /// of what is sent ends with this: packets that come in change nothing of
-    /// it, and are as many.
+    /// Updates what the paths have to do next. Every call that changes sending must end
+    /// with this. Incoming packets, which are as many, do not change it.
     pub(super) fn refresh_paths_due(&mut self) {
         self.paths_due = self.find_paths_due();
     }
@@ -35,8 +34,8 @@ impl Session {
         next
     }
 
-    /// Whether a timeout is for packets that wait for their pacer, as most are:
-    /// nothing else has anything to do then.
+    /// Returns whether a timeout is only for packets that wait for their pacer, as most
+    /// are: then nothing else has work to do.
     pub(super) fn only_pacers_are_due(&self, now: Instant) -> bool {
         let later = |at: Option<Instant>| at.is_none_or(|at| now < at);
         !self.rate.moved
@@ -46,7 +45,7 @@ impl Session {
             && later(self.streams.receivers.poll_timeout())
     }
 
-    /// Whether anything is due but what receivers do.
+    /// Returns whether anything is due apart from the receivers.
     pub(super) fn is_sending_due(&self, now: Instant) -> bool {
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         debug_assert_eq!(self.paths_due, self.find_paths_due());

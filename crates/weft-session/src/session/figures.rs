@@ -1,4 +1,4 @@
-//! A snapshot of everything that is counted.
+//! Snapshot of all counters.
 
 use super::Session;
 use crate::stats::{PathStats, SenderStats, Stats};

@@ -1,19 +1,19 @@
-//! Degraded paths: packets in their queues arrive too late to be of use.
+//! Degraded paths, in whose queues packets arrive too late to be useful.
 //!
 //! A path whose delay is well above its minimum gets no media that another path can
 //! carry, and is probed until its queue has drained. Packets in its queue are sent again
-//! over another path if that is quick; otherwise they are abandoned, and the next keyframe
-//! restarts the picture.
+//! over another path if that is quick; otherwise they are abandoned, and the next
+//! keyframe restarts the picture.
 
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::Session;
 use crate::path::{Carried, Path, PathState, Purpose, Signs, Waiting};
 
-/// Another path takes over only what it brings within this time; more, and a
-/// keyframe is sooner there.
+/// Another path only takes over packets that it delivers within this time; for more, a
+/// keyframe is faster.
 const TAKEN_OVER_WITHIN: Duration = Duration::from_millis(100);
-/// A path with more of a queue takes over nothing.
+/// Largest queue of a path that may take over packets.
 const DRAINED: Duration = Duration::from_millis(60);
 
 impl Path {
@@ -29,7 +29,7 @@ impl Path {
 }
 
 impl Session {
-    /// Looks at every path, after feedback and after silence.
+    /// Examines every path, after feedback and after silence.
     pub(super) fn examine_paths(&mut self, now: Instant) {
         let Some(caution) = self.watched().map(|l| l.caution) else {
             return;
@@ -47,7 +47,7 @@ impl Session {
         }
     }
 
-    /// The rate of the best path without a queue that may take over.
+    /// Returns the rate of the best path that may take over and has no queue.
     fn other_rate(&self, now: Instant, id: PathId) -> Option<Rate> {
         let drained = |p: &&Path| p.excess_delay(now).unwrap_or_default() <= DRAINED;
         let rates = self.may_replace(id).filter(drained);
@@ -83,9 +83,9 @@ impl Session {
         self.send_elsewhere(now, id, waiting.unwrap_or_default(), late);
     }
 
-    /// Gives the packets of a dead path to the others. Paths that come back at
-    /// the same time, of which nothing is known yet, would be full of them: then
-    /// they get the sound only, and the picture restarts.
+    /// Passes the packets of a dead path to the others. If those just came back, their
+    /// state is unknown and the packets would fill them: then they get only the sound,
+    /// and the picture restarts.
     pub(super) fn inherit(
         &mut self,
         now: Instant,
@@ -112,15 +112,16 @@ impl Session {
         self.send_elsewhere(now, from, waiting, in_flight);
     }
 
-    /// Whether a keyframe is sooner there than what others hold, at this rate.
+    /// Returns whether a keyframe is faster at this rate than the packets that other
+    /// paths hold.
     fn brings_too_late(&self, needed: Bytes, rate: Rate) -> bool {
         let time = rate.time_for(needed);
         let restarts_pictures = self.lateness().is_some_and(|l| l.restarts_pictures);
         restarts_pictures && time.is_none_or(|time| time > TAKEN_OVER_WITHIN)
     }
 
-    /// Leaves what is under way of these streams' pictures, and asks for
-    /// keyframes. False if that was done just before.
+    /// Drops the waiting pictures of these streams and requests keyframes. Returns false
+    /// if that was done just before.
     fn restart_pictures(&mut self, now: Instant, mut stuck: Vec<StreamId>) -> bool {
         stuck.sort_unstable();
         stuck.dedup();
@@ -143,7 +144,7 @@ impl Session {
             }
             self.ask_for_keyframe(now, id);
         }
-        // The encoder is to know the new rate before it makes the keyframe.
+        // The encoder must get the new rate before it makes the keyframe.
         self.announce_rate(now);
         true
     }

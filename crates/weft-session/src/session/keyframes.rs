@@ -1,4 +1,4 @@
-//! Keyframes that this side's encoders are asked for.
+//! Keyframe requests to this side's encoders.
 
 use weft_units::{Instant, StreamId};
 
@@ -6,14 +6,14 @@ use super::Session;
 use crate::event::Event;
 
 impl Session {
-    /// For the streams that wait for one: those that were interrupted.
+    /// Requests keyframes for the interrupted streams, which wait for one.
     pub(super) fn ask_for_keyframes(&mut self, now: Instant) {
         for id in self.streams.senders.keys().copied().collect::<Vec<_>>() {
             self.ask_for_keyframe(now, id);
         }
     }
 
-    /// A stream that was interrupted restarts.
+    /// Restarts an interrupted stream.
     pub(super) fn ask_for_keyframe(&mut self, now: Instant, id: StreamId) {
         if self
             .streams
@@ -25,7 +25,7 @@ impl Session {
         }
     }
 
-    /// Tells the encoder, not too often.
+    /// Sends the request to the encoder, but not too often.
     pub(super) fn request_keyframe_of(&mut self, now: Instant, id: StreamId) {
         let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;

@@ -1,4 +1,4 @@
-//! Treatment of late packets, by the scheduler's wish and the number of paths.
+//! Treatment of late packets, according to the scheduler and the number of paths.
 
 use weft_units::{Duration, Instant, PathId, Rate};
 
@@ -8,29 +8,28 @@ use crate::receive::Remedy;
 use crate::schedule::Lateness;
 
 impl Session {
-    /// Treatment of late packets, if the session treats them.
+    /// Returns the treatment of late packets, if the scheduler wants one.
     pub(super) fn lateness(&self) -> Option<&Lateness> {
         self.scheduling.behaviour.lateness.as_ref()
     }
 
-    /// Treatment of late packets where there is a choice of paths: their health
-    /// matters.
+    /// Returns the treatment of late packets if there is a choice of paths, so that their
+    /// health matters.
     pub(super) fn watched(&self) -> Option<&Lateness> {
         self.lateness().filter(|_| self.paths.len() > 1)
     }
 
-    /// Whether one path carries everything, for good and all, and is treated in
-    /// its own way.
+    /// Returns whether there is only one path, which is treated differently.
     pub(super) fn has_only_path(&self) -> bool {
         self.paths.len() == 1 && self.lateness().is_some_and(|l| l.spreads_on_only_path)
     }
 
-    /// Whether degraded paths get no media, where there is a choice.
+    /// Returns whether degraded paths get no media, if there is a choice.
     pub(super) fn avoids_degraded_paths(&self) -> bool {
         self.watched().is_some_and(|l| l.avoids_degraded_paths)
     }
 
-    /// Remedy for late pictures: the peer is thought to treat late packets as
+    /// Returns the remedy for late pictures: the peer is assumed to treat late packets as
     /// this end does.
     pub(super) fn remedy(&self) -> Remedy {
         match (self.has_only_path(), self.watched().is_some()) {
@@ -40,8 +39,8 @@ impl Session {
         }
     }
 
-    /// Rate that is thought safe over all paths: the best one's, and a part of
-    /// the others', since the most doubtful one may fail now.
+    /// Returns the rate that is considered safe over all paths: the best path's, plus a
+    /// share of the others', because the most doubtful path may fail now.
     pub(super) fn safe_rate(&self) -> Option<Rate> {
         let others = self.watched()?.others_count?;
         let safe = || self.paths.values().filter_map(|p| p.health.safe_rate());
@@ -49,32 +48,32 @@ impl Session {
         Some(best + all.saturating_sub(best).mul_f64(others))
     }
 
-    /// Whether any path was in danger so lately that pictures go twice.
+    /// Returns whether any path was in danger so recently that pictures are sent twice.
     pub(super) fn is_endangered(&self, now: Instant) -> bool {
         self.any_in_danger(now, self.copies_for())
     }
 
-    /// Time for which pictures go twice after a danger.
+    /// Returns the time for which pictures are sent twice after a danger.
     pub(super) fn copies_for(&self) -> Duration {
         self.lateness()
             .map_or(Duration::ZERO, |l| l.caution.copies_for)
     }
 
-    /// Whether any path was in danger within this time.
+    /// Returns whether any path was in danger within this time.
     pub(super) fn any_in_danger(&self, now: Instant, within: Duration) -> bool {
         let mut paths = self.paths.values();
         paths.any(|path| path.health.was_in_danger(now, within))
     }
 
-    /// Whether this path gets no media: it is degraded, and a healthy one exists.
+    /// Returns whether this path gets no media: it is degraded, and a healthy one exists.
     pub(super) fn avoids(&self, path: &Path) -> bool {
         self.avoids_degraded_paths()
             && path.health.is_degraded()
             && self.may_replace(path.id).next().is_some()
     }
 
-    /// Returns the healthy paths that may replace this one; their links' policies spare
-    /// them no longer than this one.
+    /// Returns the healthy paths that may replace this one, if their links' policies do
+    /// not put them after it.
     pub(super) fn may_replace(&self, id: PathId) -> impl Iterator<Item = &Path> {
         let tier = |id| self.scheduling.policies.tier(id);
         let may = move |p: &&Path| {

@@ -1,37 +1,37 @@
-//! The bound on everything that is sent, over all paths together: media, copies,
-//! repair, retransmissions, probes and reports, with the headers of IP and UDP.
+//! Limit on everything that is sent over all paths together: media, copies, repair,
+//! retransmissions, probes and reports, with the headers of IP and UDP.
 //!
-//! One token bucket. Sound and reports always go, and are paid for afterwards;
-//! pictures and retransmissions wait for their turn; copies and repair packets
-//! want some of the bucket left, probes want half of it. So each gets what the
-//! more important ones leave. The target rate is lowered by what is sent besides
-//! the media, so that there is something left.
+//! It is one token bucket. Sound and reports are always sent and charged afterwards;
+//! pictures and retransmissions wait for tokens; copies and repair packets need some of
+//! the bucket to stay full, and probes need half of it. Each rank thus gets what the more
+//! important ones leave. The target rate is lowered by everything that is sent in
+//! addition to media, so that tokens remain.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{Session, Streams};
 use crate::path::{Path, Purpose, Waiting};
 
-/// Time that a full bucket lasts: no second brings more than this above the rate. With what
-/// goes unasked it is below a twentieth. Chosen by us.
+/// Time that a full bucket lasts: no second brings more than this above the rate.
+/// Together with the traffic that is always sent, it is below a twentieth. Chosen by us.
 const BURST: Duration = Duration::from_millis(30);
-/// At low rates the bucket holds at least a packet and what copies leave.
+/// Smallest bucket at low rates: a packet and the part that copies must leave.
 const LEAST_BURST: Bytes = Bytes(2600);
-/// Copies and repair packets that waited for so long come too late to be of
-/// use. Chosen by us: a frame time and a half.
+/// Waiting time after which copies and repair packets are useless. Chosen by us: a frame
+/// time and a half.
 const WORTH_WAITING: Duration = Duration::from_millis(50);
-/// SRTP tag (RFC 7714), UDP and IPv6 around a packet; with IPv4 it is 20 less.
+/// SRTP tag (RFC 7714), UDP and IPv6 headers of a packet; IPv4 needs 20 bytes less.
 const AROUND: u64 = 16 + 8 + 40;
-/// The part of media in what is sent is taken over about this time.
+/// Time over which the share of media in all traffic is averaged.
 const MEMORY: Duration = Duration::from_secs(1);
-/// The target rate is reviewed this often. Chosen by us: two frames.
+/// Interval at which the target rate is reviewed. Chosen by us: two frames.
 const NEWS: Duration = Duration::from_millis(60);
-/// Assumed before anything is sent, and the least: copies on two more paths,
+/// Share assumed before anything is sent, and lowest share: copies on two more paths,
 /// with headers.
 const FIRST_SHARE: f64 = 0.85;
 const LEAST_SHARE: f64 = 0.25;
-/// The part of the bound that encoders aim at: what they make above their target
-/// now and then must drain. Chosen by us: `no_second_brings_more_than_the_bound`.
+/// Part of the limit that is the encoders' target: occasional overshoot must drain.
+/// Chosen by us: `no_second_brings_more_than_the_bound`.
 const FILLED: f64 = 0.95;
 /// Bits times nanoseconds in a byte times a second.
 const UNIT: i128 = 8 * 1_000_000_000;
@@ -40,16 +40,16 @@ const UNIT: i128 = 8 * 1_000_000_000;
 #[derive(Debug)]
 pub(super) struct SendLimit {
     rate: Rate,
-    /// Bytes times [`UNIT`]; below zero after what goes unasked.
+    /// Tokens in bytes times [`UNIT`]; negative after traffic that is always sent.
     left: i128,
     at: Instant,
-    /// Bytes of media, and of everything that was sent or wanted to be.
+    /// Bytes of media, and of everything that was sent or waited too long.
     media: f64,
     all: f64,
     told_at: Instant,
 }
 
-/// Why something is sent: what it has to leave in the bucket.
+/// Importance of a packet, which decides how much it must leave in the bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rank {
     Unasked,
@@ -69,12 +69,12 @@ impl Rank {
     }
 }
 
-/// Decision on the packet that is next on a path.
+/// Decision about the next packet on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     Now,
     At(Instant),
-    /// It has waited in vain.
+    /// The packet has waited too long.
     Never,
 }
 
@@ -103,7 +103,7 @@ impl SendLimit {
         (self.left + earned).min(self.burst())
     }
 
-    /// When there is room for so many bytes.
+    /// Returns when there is room for this many bytes.
     fn room_at(&self, rank: Rank, size: Bytes) -> Instant {
         let part = match rank {
             Rank::Unasked => return self.at,
@@ -133,7 +133,8 @@ impl SendLimit {
         (self.media, self.all) = (self.media * kept, self.all * kept);
     }
 
-    /// Whether the part of media may have changed since this was asked.
+    /// Returns whether the share of media may have changed since the last call that
+    /// returned true.
     fn is_news(&mut self, now: Instant) -> bool {
         let is_news = now.saturating_since(self.told_at) >= NEWS;
         if is_news {
@@ -142,9 +143,9 @@ impl SendLimit {
         is_news
     }
 
-    /// Rate that encoders may make.
+    /// Returns the rate for the encoders.
     fn for_media(&self) -> Rate {
-        /// Least amount from which the share is meaningful.
+        /// Bytes from which the share is meaningful.
         const ENOUGH: f64 = 10_000.0;
         let share = match self.all >= ENOUGH {
             true => (self.media / self.all).max(LEAST_SHARE),
@@ -154,13 +155,13 @@ impl SendLimit {
     }
 }
 
-/// A packet of this length on the link.
+/// Returns the size of a packet of this length on the link.
 fn on_link(size: Bytes) -> Bytes {
     Bytes(size.0 + AROUND)
 }
 
 impl Streams {
-    /// Bytes of the encoder's that this packet brings for the first time.
+    /// Returns the encoder's bytes that this packet carries for the first time.
     fn media_in(&self, waiting: &Waiting) -> usize {
         let is_first = matches!(waiting.purpose, Purpose::Audio | Purpose::Video);
         let stream = self.senders.get(&waiting.stream);
@@ -170,7 +171,7 @@ impl Streams {
 }
 
 impl Session {
-    /// Counts what leaves so many times, and the media that it brings.
+    /// Charges a packet that is sent this many times, and counts its media.
     pub(super) fn spend(
         &mut self,
         now: Instant,
@@ -185,7 +186,7 @@ impl Session {
         }
     }
 
-    /// When the next packet of a path may leave, as far as the bound goes.
+    /// Returns when the limit allows the next packet of a path.
     pub(super) fn turn(&self, now: Instant, path: &Path) -> Turn {
         let Some(limit) = &self.limit else {
             return Turn::Now;
@@ -209,7 +210,7 @@ impl Session {
         }
     }
 
-    /// The earliest time that the bound lets the next packet of a path go.
+    /// Returns the earliest time at which the limit allows the next packet of a path.
     pub(super) fn turn_at(&self, path: &Path) -> Instant {
         match self.turn(Instant::ZERO, path) {
             Turn::At(at) => at,
@@ -225,7 +226,7 @@ impl Session {
         }
     }
 
-    /// Takes out a packet that has waited in vain. It counts as wanted.
+    /// Drops a packet that has waited too long. It still counts as demand.
     pub(super) fn leave_out(&mut self, now: Instant, waiting: &Waiting) {
         if let Some(limit) = &mut self.limit {
             limit.age(now);
@@ -235,19 +236,19 @@ impl Session {
         }
     }
 
-    /// Whether the bound leaves room for a probe.
+    /// Returns whether the limit leaves room for a probe.
     pub(super) fn may_probe(&self, now: Instant) -> bool {
         let room = |limit: &SendLimit| limit.room_at(Rank::Probe, on_link(self.config.max_packet));
         self.limit.as_ref().is_none_or(|limit| room(limit) <= now)
     }
 
-    /// Rate that encoders may make within the bound.
+    /// Returns the rate for the encoders within the limit.
     pub(super) fn limit_for_media(&self) -> Option<Rate> {
         self.limit.as_ref().map(SendLimit::for_media)
     }
 
-    /// Size that the next picture may have within the bound to leave within this
-    /// time.
+    /// Returns the largest size of the next picture that can leave within this time under
+    /// the limit.
     pub(super) fn limit_budget(&self, now: Instant, within: Duration) -> Option<Bytes> {
         let limit = self.limit.as_ref()?;
         let left = limit.left_at(now).max(0) / UNIT;
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn each_rank_leaves_something_for_those_before_it() {
         let mut limit = SendLimit::new(ms(0), Rate::from_mbps(8));
-        // 30 ms at a byte each microsecond.
+        // 30 ms at one byte per microsecond.
         assert_eq!(limit.left, 30_000 * UNIT);
         limit.spend(ms(0), Bytes(29_000));
         let at = |rank| limit.room_at(rank, Bytes(1000));

@@ -1,4 +1,4 @@
-//! Paths that come, fall silent, die and return.
+//! Paths that come up, fall silent, die and return.
 
 use weft_cc::{Controller, ControllerKind, Limits};
 use weft_units::{Duration, Ecn, Instant, PathId};
@@ -9,11 +9,11 @@ use crate::config::{Config, FeedbackFormat, Level};
 use crate::event::{Event, Output};
 use crate::path::{Path, PathState, Purpose};
 
-/// Most that one path may have to carry alone, as a multiple of what the
-/// application sends: probes and repair come on top. Chosen by us.
+/// Most that one path may have to carry alone, as a multiple of the application's rate:
+/// it includes probes and repair. Chosen by us.
 const ROOM: f64 = 1.25;
 
-/// A path's controller, and what its packets are to bear.
+/// Returns a path's controller, and the ECN field of its packets.
 fn controller(config: &Config, level: Level, now: Instant) -> (Box<dyn Controller>, Ecn) {
     let build = match level {
         Level::Single => weft_cc::build_without_feedback,
@@ -49,8 +49,8 @@ impl Session {
         self.ask_for_keyframes(now);
     }
 
-    /// Changes the congestion controller of every path during the call. The
-    /// new ones know nothing of the paths, and begin at the start rate.
+    /// Changes the congestion controller of every path during the call. The new
+    /// controllers know nothing about the paths, and begin at the start rate.
     pub fn set_controller(&mut self, now: Instant, kind: ControllerKind) {
         self.config.controller = kind;
         for path in self.paths.values_mut() {
@@ -61,8 +61,8 @@ impl Session {
         self.refresh_paths_due();
     }
 
-    /// All paths are silent: media waits for a path. What is in flight or in
-    /// the pacer would be stale when one returns; a keyframe restarts.
+    /// Handles the silence of all paths: media waits for a path. Packets in flight or in
+    /// the pacer would be stale when one returns, so a keyframe restarts the picture.
     pub(super) fn on_path_silent(&mut self, now: Instant, id: PathId) {
         let Some(path) = self.paths.get_mut(&id).filter(|p| p.is_usable()) else {
             return;
@@ -119,8 +119,8 @@ impl Session {
         self.announce_rate(now);
     }
 
-    /// A migration is over: a connection that is set up again has no
-    /// knowledge of its path, and its picture restarts.
+    /// Ends a migration: a connection that is set up again does not know its path, and
+    /// its picture restarts.
     pub(super) fn resume(&mut self, now: Instant) {
         if self.scheduling.resumes_at.is_none_or(|at| now < at) {
             return;
@@ -164,8 +164,8 @@ impl Session {
         }
     }
 
-    /// The association has removed a path. Other paths take over the packets
-    /// that it holds.
+    /// Handles the removal of a path by the association. Other paths take over the
+    /// packets that it holds.
     pub(super) fn on_path_removed(&mut self, now: Instant, id: PathId) {
         self.on_path_down(now, id);
         self.forget_path(id);

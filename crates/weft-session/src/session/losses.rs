@@ -1,5 +1,5 @@
-//! Fate of packets that were sent: arrived, lost, or held by a path that is not
-//! waited for.
+//! Outcome of sent packets: arrived, lost, or held by a path that the sender no longer
+//! waits for.
 
 use weft_units::{Instant, PathId, StreamId};
 
@@ -9,9 +9,9 @@ use crate::path::{Carried, Content, Path, Purpose, Waiting};
 use crate::send::Receipt;
 
 impl Session {
-    /// Feedback said that a transmission by this path arrived.
+    /// Handles feedback that a transmission on this path arrived.
     pub(super) fn on_acknowledged(&mut self, path: PathId, carried: Carried) {
-        // Janus, whose reports are rare, reports RTX packets and may drop them.
+        // Janus, which reports rarely, reports RTX packets but may drop them.
         let is_doubtful = carried.content == Content::Again
             && self.level != Level::Full
             && self.paths.get(&path).is_some_and(Path::reports_rarely);
@@ -34,8 +34,8 @@ impl Session {
         }
     }
 
-    /// Feedback said that a transmission is lost: sends again what no repair
-    /// packet can bring back.
+    /// Handles feedback that a transmission is lost: sends again the packets that no
+    /// repair packet can recover.
     pub(super) fn on_lost(&mut self, now: Instant, path: PathId, number: u64, carried: Carried) {
         if !self.repairs_by_path() {
             return;
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// A repair packet did not leave, or its path died under it.
+    /// Gives up a repair packet that did not leave, or whose path died.
     pub(super) fn give_up_repair(&mut self, now: Instant, id: StreamId, sequence: u64) {
         let repair = self
             .streams
@@ -70,8 +70,8 @@ impl Session {
         }
     }
 
-    /// Sends a packet again if the transmission that was lost is its latest
-    /// and only one: of a copy the receiver has to say that it is missing.
+    /// Sends a packet again if the lost transmission is its latest and only one: a lost
+    /// copy is retransmitted only when the receiver requests it.
     pub(super) fn retransmit_if_current(
         &mut self,
         now: Instant,
@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Reschedules what waited on a path that is not to be waited for.
+    /// Reschedules packets that wait on a path that the sender no longer waits for.
     pub(super) fn schedule_again(&mut self, now: Instant, waiting: Vec<Waiting>) {
         for waiting in waiting {
             let (stream, sequence) = (waiting.stream, waiting.sequence);
@@ -93,7 +93,7 @@ impl Session {
                     self.clear_queued_again(stream, sequence);
                     self.retransmit(now, stream, sequence);
                 }
-                // It is on its way elsewhere.
+                // The packet is already sent elsewhere.
                 Purpose::Copy | Purpose::Padding => {}
                 Purpose::Repair => self.give_up_repair(now, stream, sequence),
                 Purpose::Audio | Purpose::Video => {
@@ -106,8 +106,8 @@ impl Session {
         }
     }
 
-    /// Sends packets that wait or are in flight on a path that is not to be
-    /// waited for on the others at once, the newest frame's first.
+    /// Immediately sends packets that wait or are in flight on a path that the sender no
+    /// longer waits for over the other paths, starting with the newest frame.
     pub(super) fn send_elsewhere(
         &mut self,
         now: Instant,
@@ -125,7 +125,7 @@ impl Session {
         self.schedule_again(now, waiting);
     }
 
-    /// Frames from new to old, the packets of each in order.
+    /// Sorts the frames from new to old, the packets of each in order.
     pub(super) fn newest_frames_first(&self, mut lost: Vec<(u64, Carried)>) -> Vec<(u64, Carried)> {
         let timestamp = |c: &Carried| {
             let packet = self

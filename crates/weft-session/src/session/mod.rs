@@ -1,4 +1,4 @@
-//! The session: streams and paths behind three methods.
+//! Session: streams and paths behind three methods.
 
 mod budget;
 mod deadlines;
@@ -51,12 +51,11 @@ use receive_stream::ReceiveStream;
 use receivers::Receivers;
 use scheduling::Scheduling;
 
-/// A multipath media session, without sockets, crypto or codecs.
+/// Multipath media session, without sockets, crypto or codecs.
 ///
-/// Order of calls: any input ([`Session::handle_input`], [`Session::send_frame`],
-/// …), then [`Session::poll_output`] until `None`, then
-/// [`Session::poll_timeout`]. Time never goes back; a deadline in the past
-/// means "at once".
+/// Order of calls: any input ([`Session::handle_input`], [`Session::send_frame`], …),
+/// then [`Session::poll_output`] until `None`, then [`Session::poll_timeout`]. Time must
+/// not go back; a deadline in the past means "at once".
 pub struct Session {
     config: Config,
     level: Level,
@@ -68,29 +67,29 @@ pub struct Session {
     protecting: Protecting,
     feedback: Feedback,
     rate: AnnouncedRate,
-    /// Bound on everything that is sent, if there is one.
+    /// Limit on everything that is sent, if there is one.
     limit: Option<limit::SendLimit>,
     outputs: VecDeque<Output>,
-    /// For packets that go out.
+    /// Buffers for outgoing packets.
     buffers: Buffers,
-    /// The latest time that was given.
+    /// Latest time passed in.
     now: Instant,
     drops: Drops,
 }
 
-/// The streams of both directions.
+/// Streams of both directions.
 #[derive(Default)]
 struct Streams {
     senders: SmallMap<StreamId, SendStream>,
     receivers: Receivers,
-    /// The number of the next one, of either direction.
+    /// Number of the next stream in either direction.
     next: u32,
 }
 
-/// The target rate as the application knows it.
+/// Last target rate announced to the application.
 struct AnnouncedRate {
     announced: Rate,
-    /// Something that the target rate depends on may have changed.
+    /// Whether something that affects the target rate may have changed.
     moved: bool,
 }
 
@@ -101,15 +100,15 @@ struct Protecting {
     repair_share: RepairShare,
 }
 
-/// When the paths want something.
+/// Next deadlines of the paths.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct PathsDue {
-    /// A packet may leave.
+    /// Time at which a packet may leave.
     pacer: Option<Instant>,
     other: Option<Deadline>,
 }
 
-/// The call of this session's interface was wrong.
+/// Wrong use of the session's interface.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The stream does not exist, or not in this direction.
@@ -118,7 +117,7 @@ pub enum Error {
 }
 
 impl Session {
-    /// A session without streams and paths.
+    /// Creates a session without streams and paths.
     #[must_use]
     pub fn new(now: Instant, config: Config, rng: Rng) -> Session {
         let level = config.level();
@@ -161,7 +160,7 @@ impl Session {
         self.level
     }
 
-    /// Format of feedback at [`Level::SenderSide`].
+    /// Returns the format of feedback at [`Level::SenderSide`].
     #[must_use]
     pub fn feedback_format(&self) -> FeedbackFormat {
         self.config.feedback_format
@@ -170,7 +169,7 @@ impl Session {
     /// Adds a stream that this side sends.
     pub fn add_send_stream(&mut self, mut config: SendStreamConfig) -> StreamId {
         if self.level == Level::Single {
-            // What each path loses is not known.
+            // The losses of each path are unknown.
             config.fec = None;
         }
         let (sequence, picture) = (self.rng.next_u32() as u16, self.rng.next_u32() as u16);
@@ -196,8 +195,8 @@ impl Session {
         id
     }
 
-    /// Changes the scheduler during the call. At [`Level::Single`] there is
-    /// nothing to choose.
+    /// Changes the scheduler during the call. Does nothing at [`Level::Single`], which
+    /// has no choice.
     pub fn set_scheduler(&mut self, kind: SchedulerKind) {
         if self.level != Level::Single {
             self.scheduling.set_scheduler(kind, &self.config);
@@ -205,20 +204,20 @@ impl Session {
         }
     }
 
-    /// The scheduler that runs.
+    /// Returns the current scheduler.
     #[must_use]
     pub fn scheduler(&self) -> SchedulerKind {
         self.scheduling.kind
     }
 
-    /// Says how a path's link may be used; known for paths to come, too.
+    /// Sets the permitted use of a path's link; the path may not exist yet.
     pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: Policy) {
         self.scheduling.policies.set(path, policy);
         self.announce_rate(now);
         self.refresh_paths_due();
     }
 
-    /// How a path's link may be used.
+    /// Returns the permitted use of a path's link.
     #[must_use]
     pub fn path_policy(&self, path: PathId) -> Policy {
         self.scheduling.policies.of(path)
@@ -230,13 +229,13 @@ impl Session {
         self.protecting.kind = kind;
     }
 
-    /// The protection that runs, on streams that have repair packets.
+    /// Returns the current protection for streams that have repair packets.
     #[must_use]
     pub fn protection(&self) -> ProtectionKind {
         self.protecting.kind
     }
 
-    /// Changes what the call is to be spared first.
+    /// Changes the fault that the call avoids first.
     pub fn set_preference(&mut self, now: Instant, preference: Preference) {
         self.config.preference = preference;
         self.scheduling.resolve(&self.config);
@@ -250,20 +249,20 @@ impl Session {
         self.config.preference
     }
 
-    /// Changes how what waits leaves.
+    /// Changes the treatment of packets that wait for a pacer.
     pub fn set_backlog(&mut self, backlog: Backlog) {
         self.config.backlog = backlog;
     }
 
-    /// Bounds what is sent over all paths together.
+    /// Limits the application's media over all paths together.
     pub fn set_max_rate(&mut self, now: Instant, rate: Rate) {
         self.config.max_rate = rate;
         self.announce_rate(now);
         self.refresh_paths_due();
     }
 
-    /// Takes in what came from outside. Nonsense from the network is a counted
-    /// drop, never an error.
+    /// Handles an input. Invalid data from the network is counted and dropped, and is
+    /// never an error.
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
         self.now = now;
         let is_for_receivers = matches!(
@@ -285,9 +284,9 @@ impl Session {
             }
             Input::Timeout => {}
         }
-        // Within a bound, time alone makes room for a probe, and reports on what came take
-        // some; otherwise what came changes nothing of what is sent, nor does a timeout for
-        // a frame's play-out.
+        // With a send limit, time alone makes room for a probe, and reports on incoming
+        // packets use some of it. Otherwise incoming packets do not change sending, nor
+        // does a timeout for a frame's play-out.
         if is_for_receivers && self.limit.is_none() && !self.is_sending_due(now) {
             self.poll_receivers(now);
             return;
@@ -295,11 +294,11 @@ impl Session {
         self.advance(now);
     }
 
-    /// Packetises a frame and sends it; an empty one is nothing to send. Frames
-    /// of a stream come in encoding order.
+    /// Packetises a frame and sends it; an empty frame sends nothing. Frames of a stream
+    /// must come in encoding order.
     ///
     /// # Errors
-    /// If there is no such sending stream.
+    /// If this sending stream does not exist.
     pub fn send_frame(
         &mut self,
         now: Instant,
@@ -314,10 +313,10 @@ impl Session {
         Ok(())
     }
 
-    /// Sends a packet that came from elsewhere, under the forwarder's number.
+    /// Sends a forwarded packet under the forwarder's number.
     ///
     /// # Errors
-    /// If there is no such sending stream.
+    /// If this sending stream does not exist.
     pub fn send_packet(
         &mut self,
         now: Instant,
@@ -334,18 +333,18 @@ impl Session {
         Ok(())
     }
 
-    /// The next thing to do; drain it to `None`.
+    /// Returns the next output; call it until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// Takes back the memory of a packet that has been sent, for the next one.
-    /// Who does not call this pays an allocation for each.
+    /// Takes back the buffer of a sent packet for reuse. Without this call, each packet
+    /// needs an allocation.
     pub fn recycle(&mut self, packet: Vec<u8>) {
         self.buffers.put(packet);
     }
 
-    /// When [`Input::Timeout`] is wanted.
+    /// Returns when to pass in [`Input::Timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         debug_assert_eq!(self.paths_due, self.find_paths_due());
@@ -371,9 +370,9 @@ impl Session {
         Deadline::earlier(sending, receivers)
     }
 
-    /// Returns the paths that may carry messages beside media, with their round trips, the
-    /// best first: none that is suspect or dead, regular paths before backups, and of
-    /// these the shortest round trip first.
+    /// Returns the paths that may carry messages besides media, with their round trips,
+    /// the best first. Suspect and dead paths are left out; regular paths come before
+    /// backups, then the shortest round trip first.
     #[must_use]
     pub fn message_paths(&self) -> Vec<(PathId, Duration)> {
         let alive = self.paths.values().filter(|p| p.state == PathState::Up);
@@ -390,15 +389,14 @@ impl Session {
         ranked.into_iter().map(|(_, rtt, id)| (id, rtt)).collect()
     }
 
-    /// Returns the signs that media gives of each path's life: its smoothed
-    /// round trip, queues included, and when feedback last named a packet for
-    /// the first time.
+    /// Returns each path's signs of life in the media: its smoothed round trip, including
+    /// queues, and when feedback last named a packet for the first time.
     pub fn signs_of_life(&self) -> impl Iterator<Item = (PathId, Duration, Option<Instant>)> {
         let paths = self.paths.values();
         paths.map(|p| (p.id, p.rtt.smoothed(), p.heard_at()))
     }
 
-    /// A snapshot of everything countable.
+    /// Returns a snapshot of all counters.
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::of(self)
@@ -411,9 +409,9 @@ impl Session {
         path.map_or(Vec::new(), |path| path.controller.internals())
     }
 
-    /// Runs everything that is due after packets were queued. On an only path they
-    /// change nothing but what its pacer lets go; of several paths, idle ones are measured
-    /// as soon as there is media again.
+    /// Runs everything that is due after packets were queued. With only one path, new
+    /// packets only affect its pacer; with several paths, idle ones are measured as soon
+    /// as there is media again.
     fn advance_queues(&mut self, now: Instant) {
         if self.paths.only().is_none() || !self.only_pacers_are_due(now) {
             return self.advance(now);
@@ -464,14 +462,14 @@ impl Session {
         self.scheduling.scheduler.usage(path)
     }
 
-    /// Packets from the network that were dropped.
+    /// Returns the counters of dropped packets from the network.
     #[must_use]
     pub fn drops(&self) -> Drops {
         self.drops
     }
 
-    /// Counts what the association sends besides, as it is on the link: checks,
-    /// handshakes. Call before the next [`Session::poll_timeout`].
+    /// Counts other traffic of the association against the send limit, as its size on the
+    /// link: checks and handshakes. Call this before the next [`Session::poll_timeout`].
     pub fn charge(&mut self, now: Instant, size: Bytes) {
         if let Some(limit) = &mut self.limit {
             limit.spend(now, size);

@@ -1,4 +1,4 @@
-//! Packets that the paths' pacers let go.
+//! Sending of the packets that the paths' pacers release.
 
 use weft_units::{Instant, PathId};
 
@@ -8,7 +8,7 @@ use crate::config::Backlog;
 use crate::path::{Path, Purpose, Spacing, Waiting};
 
 impl Session {
-    /// Sends what the pacers let go.
+    /// Sends the packets that the pacers release now.
     pub(super) fn transmit_due(&mut self, now: Instant) {
         let mut place = 0;
         while let Some(id) = self.paths.id_at(place) {
@@ -47,8 +47,9 @@ impl Session {
         }
     }
 
-    /// Spacing of a path's packets. A forwarder's publisher has paced its pictures already,
-    /// so the forwarder spreads them only where the path is not known to have room.
+    /// Returns the spacing of a path's packets. A forwarder's publisher has already paced
+    /// its pictures, so the forwarder spreads them only if the path is not known to have
+    /// room.
     fn spacing_of(&self, path: &Path) -> Spacing {
         let forwards = matches!(self.config.backlog, Backlog::Waits { .. });
         match self.has_only_path() {
@@ -58,7 +59,7 @@ impl Session {
         }
     }
 
-    /// The next packet of a path, as far as the bound on all paths lets it go.
+    /// Returns the next packet of a path, if the limit on all paths allows it.
     pub(super) fn take_turn(&mut self, now: Instant, id: PathId) -> Option<Waiting> {
         loop {
             let turn = self.turn(now, self.paths.get(&id)?);

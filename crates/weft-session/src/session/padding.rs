@@ -1,5 +1,4 @@
-//! Probes without media of their own, and duplicates that keep idle paths
-//! measured.
+//! Probes without media of their own, and duplicates that keep idle paths measured.
 
 use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
 
@@ -7,35 +6,33 @@ use super::Session;
 use crate::config::{Level, RETRANSMISSION_AGE, Retransmission};
 use crate::path::{Path, PathState, Purpose, Waiting};
 
-/// A path that is slower than the quickest by more gets no padding where the
-/// padding has numbers between the media's: receivers wait for it before they
-/// go on. Chosen by us: a frame time and a half.
+/// Largest lag behind the quickest path at which a path gets padding that shares the
+/// media's numbers: receivers wait for such padding before they continue. Chosen by us: a
+/// frame time and a half.
 const MOST_SKEW: Duration = Duration::from_millis(50);
 
-/// A live path that sent nothing for this long, or nothing but copies, gets a
-/// duplicate, so that its delay and rate are known when it is needed (Converge,
-/// section 4.2). Four per second cost about 40 kbps at full packets; chosen by
-/// us.
+/// A live path that sent nothing or only copies for this long gets a duplicate, so that
+/// its delay and rate are known when it is needed (Converge, section 4.2). Four per
+/// second cost about 40 kbps at full packets; chosen by us.
 const KEEP_MEASURED: Duration = Duration::from_millis(250);
 
-/// Interval of duplicates on a degraded path, which is back in use when it has
-/// recovered, and should soon be seen to have.
+/// Interval of duplicates on a degraded path, whose recovery should be detected quickly.
 const KEEP_SICK_MEASURED: Duration = Duration::from_millis(60);
 
-/// How a probe is filled.
+/// Content of a probe.
 #[derive(Clone, Copy)]
 enum Filler {
-    /// With a recent packet, as RTX: more useful than zeros, as a receiver that
-    /// lost it has it then.
+    /// Recent packet as RTX: more useful than zeros, because it helps a receiver that
+    /// lost it.
     Duplicate(StreamId, u64),
-    /// With zeros, in the numbers of the media (libwebrtc's
-    /// `RTPSender::GeneratePadding` without RTX).
+    /// Zeros, under the media's numbers (libwebrtc's `RTPSender::GeneratePadding` without
+    /// RTX).
     Padding(StreamId),
 }
 
 impl Session {
-    /// Whether a probe on this path can be filled, and anybody will tell what
-    /// became of it.
+    /// Returns whether a probe on this path can be filled, and feedback will report on
+    /// it.
     pub(super) fn can_pad(&self, path: &Path) -> bool {
         self.level != Level::Single
             && path.wants_padding()
@@ -67,8 +64,7 @@ impl Session {
         })
     }
 
-    /// Sends a packet on this path that says how the path is; false if there is
-    /// none to send.
+    /// Sends a packet that measures this path; returns false if there is none to send.
     pub(super) fn send_padding(&mut self, now: Instant, path: PathId) -> bool {
         let filler = self.paths.get(&path).and_then(|p| self.filler(p));
         match filler {
@@ -95,7 +91,7 @@ impl Session {
         }
     }
 
-    /// Sends a duplicate of a recent packet on live paths that stand idle.
+    /// Sends a duplicate of a recent packet on idle live paths.
     pub(super) fn keep_paths_measured(&mut self, now: Instant) {
         let mut place = 0;
         while let Some(id) = self.paths.id_at(place) {
@@ -111,8 +107,8 @@ impl Session {
         }
     }
 
-    /// When an idle path wants a duplicate. Only while there is recent media
-    /// and a choice of paths.
+    /// Returns when an idle path needs a duplicate: only while there is recent media and
+    /// a choice of paths.
     pub(super) fn keep_alive_due(&self, path: &Path) -> Option<Instant> {
         let has_choice = self.paths.len() > 1 && self.level != Level::Single;
         let idle = path.state == PathState::Up && path.queue.is_empty();

@@ -1,5 +1,4 @@
-//! Repair packets: from a frame's packets to the queues of paths, and what
-//! becomes of them.
+//! Repair packets, from a frame's packets to the queues of paths, and their outcome.
 
 use std::sync::Arc;
 
@@ -16,19 +15,18 @@ use crate::protection::{FrameToProtect, Group, Risk};
 use crate::schedule::{Batch, Class};
 use crate::send::SendStream;
 
-/// After a danger on any path all are in doubt for so long, or for as long as
-/// pictures go twice. Chosen by us: `balanced` sends them twice for as long.
+/// Time for which all paths are in doubt after a danger on any path, unless pictures are
+/// sent twice for longer. Chosen by us: `balanced` sends them twice for as long.
 const DOUBT_LASTS: Duration = Duration::from_secs(10);
 
 impl Session {
-    /// Whether retransmission may find no time on any path; nothing is known of
-    /// it where the scheduler leaves lateness to the receiver.
+    /// Returns whether there may be no time for retransmission on any path; always false
+    /// if the scheduler leaves lateness to the receiver.
     fn is_in_doubt(&self, now: Instant) -> bool {
         self.lateness().is_some() && self.any_in_danger(now, DOUBT_LASTS.max(self.copies_for()))
     }
 
-    /// The frame whose packets were given to paths is whole: makes its repair
-    /// packets.
+    /// Makes the repair packets of a frame, after all its packets were assigned to paths.
     pub(super) fn protect_frame(&mut self, now: Instant, id: StreamId) {
         let stream = self.streams.senders.get(&id);
         let Some((keyframe, size)) = stream.and_then(SendStream::frame_to_protect) else {
@@ -59,7 +57,7 @@ impl Session {
             let places = group.members.iter();
             let members = places.filter_map(|place| packets.get(*place));
             let mut members: Vec<u64> = members.map(|p| p.sequence).collect();
-            // What was rescheduled comes behind what was sent meanwhile.
+            // Rescheduled packets come after those that were sent meanwhile.
             members.sort_unstable();
             members.dedup();
             (members, group.made_for)
@@ -92,7 +90,7 @@ impl Session {
             .on_frame(now, size, repair_size);
         self.rate.moved |= before != self.protecting.repair_share.left_for_media();
     }
-    /// Makes a repair packet; its number and size.
+    /// Makes a repair packet; returns its number and size.
     fn make_repair(&mut self, now: Instant, id: StreamId, members: &[u64]) -> Option<(u64, Bytes)> {
         let stream = self.streams.senders.get_mut(&id)?;
         let (payload, members) = parity(stream, members, self.level, &self.config.extensions)?;
@@ -197,7 +195,7 @@ impl Session {
     }
 }
 
-/// Runs of ascending numbers, each short enough for one mask.
+/// Splits ascending numbers into runs, each short enough for one mask.
 fn within_span(members: &[u64]) -> impl Iterator<Item = &[u64]> {
     let mut rest = members;
     std::iter::from_fn(move || {
@@ -209,8 +207,8 @@ fn within_span(members: &[u64]) -> impl Iterator<Item = &[u64]> {
     })
 }
 
-/// The payload of a repair packet over these packets, and those of them whose
-/// payload is still there.
+/// Returns the payload of a repair packet for these packets, and the packets among them
+/// whose payload is still stored.
 fn parity(
     stream: &SendStream,
     members: &[u64],

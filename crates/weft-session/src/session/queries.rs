@@ -1,4 +1,4 @@
-//! Answers that several parts of a session need, from its settings and streams.
+//! Queries on settings and streams that several parts of a session need.
 
 use weft_units::{Duration, Instant, MediaKind, Rate, Ssrc, StreamId};
 use weft_wire::rtcp::Allowance;
@@ -10,7 +10,7 @@ use crate::protection::ProtectionKind;
 use crate::schedule::SOUND;
 use crate::send::REPAIR_HEADROOM;
 
-/// Seconds of NTP time, as 32.32 fixed point.
+/// Converts a duration to NTP time, as 32.32 fixed point.
 pub(super) fn ntp_span(d: Duration) -> u64 {
     ((u128::from(d.as_nanos()) << 32) / 1_000_000_000) as u64
 }
@@ -20,12 +20,12 @@ impl Session {
         self.outputs.push_back(Output::Event(event));
     }
 
-    /// Whether this part is not left out.
+    /// Returns whether the session has this part.
     pub(super) fn has(&self, part: Ablation) -> bool {
         !self.config.ablations.contains(part)
     }
 
-    /// The SSRC that stands as sender in RTCP.
+    /// Returns the SSRC of this end as the sender of RTCP.
     pub(super) fn rtcp_ssrc(&self) -> Ssrc {
         self.streams
             .senders
@@ -34,8 +34,8 @@ impl Session {
             .map_or(self.config.feedback_ssrc, |s| s.config.ssrc)
     }
 
-    /// Largest payload that fits a packet with all that goes around it, and
-    /// the repair packet that it may get into.
+    /// Returns the largest payload that fits a packet with all headers, and also the
+    /// repair packet that may protect it.
     pub(super) fn max_payload(&self) -> usize {
         let is_protected = self.streams.senders.values().any(|s| s.repair.is_some())
             && self.protecting.kind != ProtectionKind::None;
@@ -57,7 +57,7 @@ impl Session {
             .map(|(id, s)| (*id, s))
     }
 
-    /// Bounds on the contents of reports, unless they are left out.
+    /// Returns the bounds on the contents of reports, unless that part is left out.
     pub(super) fn allowance(&self, most: Allowance) -> Allowance {
         match self.has(Ablation::Budgets) {
             true => most,
@@ -68,20 +68,20 @@ impl Session {
         }
     }
 
-    /// Whether losses are found on each path, not in the stream.
+    /// Returns whether losses are detected on each path and not in the stream.
     pub(super) fn repairs_by_path(&self) -> bool {
         self.has(Ablation::PathRepair)
     }
 
-    /// NTP time of `at` (32.32 bits).
+    /// Returns the NTP time of `at` (32.32 bits).
     pub(super) fn ntp(&self, at: Instant) -> u64 {
         self.config
             .ntp_at_zero
             .wrapping_add(ntp_span(at.saturating_since(Instant::ZERO)))
     }
 
-    /// The most that the application sends, as far as the peer takes it: who
-    /// sends no pictures wants little.
+    /// Returns the highest rate that the application sends, within the peer's limit: a
+    /// call without pictures needs little.
     pub(super) fn wanted_rate(&self) -> Rate {
         let mut kinds = self.streams.senders.values().map(|s| s.config.codec.kind());
         let most = match self.streams.senders.is_empty() || kinds.any(|k| k == MediaKind::Video) {

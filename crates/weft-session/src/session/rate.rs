@@ -1,4 +1,4 @@
-//! Target rate of all streams together, and when the application hears of it.
+//! Target rate of all streams together, and its announcement to the application.
 
 use weft_units::{Instant, Rate};
 
@@ -7,8 +7,8 @@ use crate::event::Event;
 use crate::schedule::PathList;
 
 impl Session {
-    /// Returns the rate that all streams together should send: the paths' worth
-    /// without what repair packets take, the peer's limit and the application's.
+    /// Returns the target rate of all streams together: what the paths carry without the
+    /// share of repair packets, limited by the peer and the application.
     #[must_use]
     pub fn target_rate(&self) -> Rate {
         let views = self.path_views();
@@ -26,7 +26,7 @@ impl Session {
         self.limit_for_media().map_or(media, |most| media.min(most))
     }
 
-    /// Tells the application of a target that moved by a hundredth or more.
+    /// Announces a target rate that changed by a hundredth or more to the application.
     pub(super) fn announce_rate(&mut self, now: Instant) {
         self.rate.moved = false;
         let live = match self.scheduling.policies.are_none() {

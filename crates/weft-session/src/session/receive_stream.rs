@@ -1,4 +1,4 @@
-//! A stream that comes in.
+//! Incoming stream.
 
 use weft_units::{Instant, PathId, Ssrc};
 use weft_wire::rtp::Header;
@@ -6,7 +6,7 @@ use weft_wire::rtp::Header;
 use crate::config::ReceiveStreamConfig;
 use crate::receive::{ReceiveConfig, Receiver, ReceiverProfile, ReceiverStats, Recovery};
 
-/// Purpose of a packet of a stream.
+/// Purpose of a stream's packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
     Media,
@@ -14,18 +14,18 @@ pub(super) enum Purpose {
     Repair,
 }
 
-/// One stream that comes in.
+/// Incoming stream.
 pub(crate) struct ReceiveStream {
     pub config: ReceiveStreamConfig,
     pub receiver: Receiver,
-    /// As signalled, or learned from the first packet.
+    /// SSRC as signalled, or as learned from the first packet.
     ssrc: Option<Ssrc>,
     rtx_ssrc: Option<Ssrc>,
     fec_ssrc: Option<Ssrc>,
     pub recovery: Recovery,
     pub highest: Option<u64>,
-    /// Middle 32 bits of the NTP time of the last sender report, and when it
-    /// came (RFC 3550 section 6.4.1).
+    /// Middle 32 bits of the NTP time of the last sender report, and its arrival (RFC
+    /// 3550 section 6.4.1).
     pub last_sender_report: Option<(u32, Instant)>,
 }
 
@@ -48,12 +48,12 @@ impl ReceiveStream {
         }
     }
 
-    /// SSRC of its media.
+    /// Returns the SSRC of its media.
     pub fn ssrc(&self) -> Option<Ssrc> {
         self.ssrc
     }
 
-    /// All SSRCs that are known.
+    /// Returns all known SSRCs.
     pub fn ssrcs(&self) -> impl Iterator<Item = Ssrc> {
         let all = [self.ssrc, self.rtx_ssrc, self.fec_ssrc];
         all.into_iter().flatten()
@@ -69,7 +69,7 @@ impl ReceiveStream {
         known.replace(ssrc) != Some(ssrc)
     }
 
-    /// Counters and figures so far.
+    /// Returns the counters and statistics so far.
     pub fn stats(&self) -> ReceiverStats {
         ReceiverStats {
             protection: self.recovery.counters,
@@ -108,17 +108,17 @@ impl ReceiveStream {
             true => header.extensions.repaired_rid,
             false => header.extensions.rid,
         };
-        // A packet that names no encoding could be any encoding's.
+        // A packet that names no encoding could belong to any.
         let rid = self.config.rid.is_none_or(|rid| named == Some(rid));
         ours && mid && rid && bound.is_none_or(|ssrc| ssrc == header.ssrc)
     }
 }
 
-/// Where a packet comes from.
+/// Path of a packet relative to the path it names.
 #[derive(Clone, Copy)]
 pub(super) enum Origin {
-    /// The path that it names, as far as is known, or it names none.
+    /// It arrived on the path that it names, as far as known, or it names none.
     Named,
-    /// Another one, in the peer's count if that is known.
+    /// It arrived on another path, given in the peer's numbering if known.
     Copy(PathId),
 }

@@ -10,21 +10,21 @@ use crate::receive::ReceiveEvent;
 
 /// Receiving streams in the order of their ids.
 ///
-/// A participant of a room receives dozens of streams, and every packet asks for its stream
-/// and for the earliest deadline of all. So SSRCs are sorted, deadlines are beside each other,
-/// apart from the streams, and only streams that were changed are asked for theirs and for
-/// events.
+/// A participant of a room receives dozens of streams, and every packet needs its stream
+/// and the earliest deadline of all. Therefore the SSRCs are sorted, the deadlines are
+/// stored next to each other and apart from the streams, and only changed streams are
+/// polled for deadlines and events.
 #[derive(Default)]
 pub(super) struct Receivers {
     ids: Vec<StreamId>,
     streams: Vec<ReceiveStream>,
-    /// SSRCs, each with the place of its stream, in ascending order.
+    /// SSRCs with the index of their stream, in ascending order.
     ssrcs: Vec<(Ssrc, usize)>,
-    /// Deadlines of the streams; `None` of those that were changed.
+    /// Deadlines of the streams; `None` for changed streams.
     due: Vec<Option<Instant>>,
     /// Earliest of these deadlines.
     earliest: Option<Instant>,
-    /// Places of the streams that were changed since their events were taken.
+    /// Indices of the streams that changed since their events were taken.
     changed: SmallVec<[usize; 4]>,
     events: VecDeque<(StreamId, ReceiveEvent)>,
 }
@@ -92,7 +92,7 @@ impl Receivers {
         Some(self.change(place))
     }
 
-    /// Returns the first stream of which this is true.
+    /// Returns the first stream for which `is` returns true.
     pub fn find_mut(&mut self, is: impl Fn(&ReceiveStream) -> bool) -> Option<&mut ReceiveStream> {
         let place = self.streams.iter().position(is)?;
         Some(self.change(place))
@@ -113,7 +113,7 @@ impl Receivers {
         self.streams.iter_mut()
     }
 
-    /// Returns the earliest deadline of a stream.
+    /// Returns the earliest deadline of all streams.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let changed = self.changed.iter().filter_map(|place| self.due_at(*place));
         let earliest = changed.chain(self.earliest).min();
@@ -122,7 +122,8 @@ impl Receivers {
         earliest
     }
 
-    /// Runs the streams that are due, and takes the events of all, in the streams' order.
+    /// Runs the streams that are due, and takes the events of all, in the order of the
+    /// streams.
     pub fn advance(&mut self, now: Instant) {
         if self.earliest.is_some_and(|at| at <= now) {
             for place in 0..self.due.len() {

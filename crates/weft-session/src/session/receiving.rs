@@ -1,4 +1,4 @@
-//! From packets on paths to streams.
+//! Incoming packets, from paths to streams.
 
 use weft_units::{Bytes, Ecn, Instant, PathId, Ssrc, StreamId};
 use weft_wire::rtcp::{Nack, Packet};
@@ -50,8 +50,8 @@ impl Session {
             self.streams.receivers.learn(id, purpose, header.ssrc);
         }
         if recovered && payload.is_empty() {
-            // Padding only: a probe. On the stream itself an empty packet
-            // takes a number, which would be missed.
+            // A probe with padding only. On the stream itself, an empty packet takes a
+            // sequence number, so it must not be skipped there.
             return;
         }
         let (number, payload) = if recovered {
@@ -70,7 +70,7 @@ impl Session {
             return;
         };
         if recovered && stream.highest.is_none() {
-            // A repair of what we never heard the beginning of.
+            // A retransmission of a stream whose media has not started here.
             return;
         }
         let extended = sequence::extend(stream.highest, number);
@@ -99,10 +99,9 @@ impl Session {
         }
     }
 
-    /// A packet came once more. Nothing of it is media any more, but if it is
-    /// the one that its path was to bring, that path has not lost it. Any other
-    /// is a copy, which tells how far its path is, or a duplicate or replay,
-    /// which tells nothing.
+    /// Handles a packet that arrived before. It brings no new media. If it is the
+    /// original for its path, the path has not lost it. Otherwise it is a copy, which
+    /// shows the progress of its path, or a duplicate or replay, which shows nothing.
     pub(super) fn on_rtp_again(&mut self, now: Instant, path: PathId, ecn: Ecn, packet: &[u8]) {
         let Ok((header, _)) = rtp::parse(packet, &self.config.extensions) else {
             self.drops.malformed += 1;
@@ -110,7 +109,7 @@ impl Session {
         };
         self.count_received(path, packet.len());
         let (Level::Full, Some(extension)) = (self.level, header.extensions.path) else {
-            // The number names no path: it was reported with the first.
+            // The number names no path: the first arrival was reported.
             return;
         };
         let origin = self.origin(path, &header);
@@ -131,8 +130,8 @@ impl Session {
         }
     }
 
-    /// The path in whose count of a stream's packets this one is, and its
-    /// number there.
+    /// Returns the path whose numbering of a stream includes this packet, and the
+    /// packet's number there.
     fn numbering(&self, path: PathId, header: &Header, origin: Origin) -> (PathId, Option<u16>) {
         let extension = header.extensions.path.filter(|_| self.repairs_by_path());
         match (extension, origin) {
@@ -142,9 +141,9 @@ impl Session {
         }
     }
 
-    /// Whether a packet came by the path whose numbers it bears. The peer
-    /// counts its paths its own way; which of ours is which, retransmissions
-    /// tell, of which there are no copies.
+    /// Returns whether a packet arrived on the path whose numbers it carries. The peer
+    /// numbers paths independently; retransmissions, which have no copies, show which of
+    /// our paths is which.
     fn origin(&self, path: PathId, header: &Header) -> Origin {
         let named = header.extensions.path.map(|e| e.path);
         let arrives_on = named.and_then(|named| self.feedback.peer_paths.get(&named));
@@ -163,7 +162,7 @@ impl Session {
         }
     }
 
-    /// The stream of a packet: by SSRC, else by MID and payload type.
+    /// Returns the stream of a packet: by SSRC, or else by MID and payload type.
     fn receiver_of(&self, header: &Header) -> Option<StreamId> {
         let receivers = &self.streams.receivers;
         receivers.of_ssrc(header.ssrc).or_else(|| {
@@ -201,7 +200,7 @@ impl Session {
         }
     }
 
-    /// Asks the sender of this incoming stream for a keyframe (RTCP PLI).
+    /// Requests a keyframe from the sender of this incoming stream (RTCP PLI).
     pub fn request_keyframe(&mut self, _now: Instant, stream: StreamId) {
         let media = self
             .streams

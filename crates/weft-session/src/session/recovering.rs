@@ -1,4 +1,4 @@
-//! Repair packets that come in, and what is made of them.
+//! Incoming repair packets, and the packets recovered from them.
 
 use weft_units::{Duration, Instant, PathId, StreamId};
 use weft_wire::rtp::{self, Header};
@@ -7,18 +7,18 @@ use super::Session;
 use super::receive_stream::Purpose;
 use crate::receive::{ReceivedPacket, Recovered};
 
-/// While repair packets come, what is missing is asked for only after half a
-/// round trip, which a protection may reach back, and this time: a frame's, as
-/// the repair packet follows the frame. Chosen by us; where the sender has
-/// feedback on each packet, it sends again what no repair packet can bring back
-/// without being asked.
+/// While repair packets arrive, a missing packet is requested only after this time plus
+/// half a round trip. A protection may reach back half a round trip, and this time is a
+/// frame's, because the repair packet follows the frame. Chosen by us. A sender with
+/// feedback on each packet sends again without a request what no repair packet can
+/// recover.
 const REPAIR_WAIT: Duration = Duration::from_millis(40);
 
-/// A picture that waits longer is a freeze already. Chosen by us.
+/// Longest such wait: a picture that waits longer is already a freeze. Chosen by us.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
 impl Session {
-    /// A repair packet of this stream came.
+    /// Handles a repair packet of this stream.
     pub(super) fn on_repair(
         &mut self,
         now: Instant,
@@ -36,8 +36,8 @@ impl Session {
         let mut sources = rtp::contributing_sources(packet).into_iter().flatten();
         let of_stream = stream.ssrc().is_some() && sources.next() == stream.ssrc();
         let (Some(highest), true, None) = (stream.highest, of_stream, sources.next()) else {
-            // Of another source, of several, or of what we never heard the
-            // beginning of.
+            // From another source, from several, or from a stream whose media has not
+            // started here.
             self.drops.unknown_stream += 1;
             return;
         };
@@ -48,8 +48,8 @@ impl Session {
         self.recover(now, path, id);
     }
 
-    /// A packet of the stream came, for the first time or again: keeps what
-    /// repair packets may need.
+    /// Records a packet of the stream, original or retransmission, and keeps it for
+    /// repair packets.
     pub(super) fn keep_for_repair(
         &mut self,
         now: Instant,
@@ -73,7 +73,7 @@ impl Session {
         self.recover(now, path, id);
     }
 
-    /// Hands on recovered packets as if they had been received.
+    /// Passes on recovered packets as if they had been received.
     pub(super) fn recover(&mut self, now: Instant, path: PathId, id: StreamId) {
         let Some(stream) = self.streams.receivers.get_mut(id) else {
             return;

@@ -1,4 +1,4 @@
-//! Paths and streams that leave for good, and all state about them.
+//! Removal of paths and streams, with all their state.
 
 use weft_units::{Instant, PathId, StreamId};
 use weft_wire::rtcp::Packet;
@@ -6,7 +6,7 @@ use weft_wire::rtcp::Packet;
 use super::{Error, Session};
 
 impl Session {
-    /// Forgets a path that is down. Its link's policy stays: the association
+    /// Forgets a path that is down. Its link's policy is kept, because the association
     /// still knows the path.
     pub(super) fn forget_path(&mut self, id: PathId) {
         if !self.paths.remove(id) {
@@ -18,11 +18,11 @@ impl Session {
         self.rate.moved = true;
     }
 
-    /// Ends a stream of either direction and forgets all about it. The peer
-    /// hears of the end of a stream that this side sends (RTCP BYE).
+    /// Removes a stream of either direction with all its state. For a stream that this
+    /// side sends, the peer gets an RTCP BYE.
     ///
     /// # Errors
-    /// If there is no such stream.
+    /// If the stream does not exist.
     pub fn remove_stream(&mut self, now: Instant, id: StreamId) -> Result<(), Error> {
         self.now = now;
         if let Some(stream) = self.streams.senders.remove(&id) {

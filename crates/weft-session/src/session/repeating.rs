@@ -1,9 +1,9 @@
-//! Lost packets for peers without RTX: the bytes that were sent go out again.
+//! Retransmission for peers without RTX: the same bytes are sent again.
 //!
-//! They bear the number of the first transmission, so feedback cannot tell
-//! which of the two came, nor by which path. The number is taken off its path's
-//! accounts ([`crate::path::History::on_repeated`]), and what is sent again has none:
-//! if it is lost too, the peer asks once more.
+//! They carry the number of the first transmission, so feedback does not show which of
+//! the two arrived, nor on which path. The number is therefore removed from its path's
+//! records ([`crate::path::History::on_repeated`]), and the retransmission is not
+//! recorded: if it is lost too, the peer requests it once more.
 
 use weft_units::{Bytes, Instant, PathId};
 

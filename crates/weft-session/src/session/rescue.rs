@@ -1,9 +1,8 @@
-//! Packets that are late on their path are sent again on a quicker one.
+//! Rescue of packets that are late on their path: they are sent again on a quicker one.
 //!
-//! A path that loses most of its capacity, or dies, keeps what stands in its
-//! queue for longer than a frame may wait. Where feedback shows that, and
-//! another path would bring the same packet sooner, it goes there as RTX,
-//! within a budget.
+//! A path that loses most of its capacity, or dies, keeps the packets in its queue for
+//! longer than a frame may wait. If feedback shows that, and another path would deliver
+//! the same packet sooner, the packet is sent there as RTX, within a budget.
 
 pub(super) mod budget;
 
@@ -14,32 +13,33 @@ use crate::event::Output;
 use crate::path::{Carried, Path, PathState};
 use crate::schedule::PathView;
 
-/// A queue that stands for less is no reason to act: the jitter buffer bears
-/// it. Chosen by us: `demo/ride`.
+/// Queueing delay below which nothing is done: the jitter buffer absorbs it. Chosen by
+/// us: `demo/ride`.
 const STANDING: Duration = Duration::from_millis(50);
-/// A copy must come so much sooner than the original: forecasts are wrong by
-/// a feedback interval or so. Chosen by us.
+/// Lead that a copy must have over the original: forecasts are wrong by about a feedback
+/// interval. Chosen by us.
 const GAIN: Duration = Duration::from_millis(30);
-/// A path with a queue of its own has no room for what is late elsewhere.
-/// Chosen by us: two links of 1.5 Mbps that a call of 2.5 Mbps fills.
+/// Longest queue of a path that may take packets from another one. Chosen by us: two
+/// links of 1.5 Mbps that a call of 2.5 Mbps fills.
 const ROOM: Duration = Duration::from_millis(20);
-/// A path with such a queue is worth asking whether a dead one has come back.
+/// Queueing delay of a path from which it is worth checking whether a dead path has come
+/// back.
 const ASK_OTHERS: Duration = Duration::from_millis(80);
-/// Between such questions.
+/// Interval between such checks.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
 impl Path {
-    /// Whether anything on it can be late: only then is it worth to look at
-    /// the other paths.
+    /// Returns whether packets on it can be late: only then is it worth examining the
+    /// other paths.
     fn may_be_late(&self, now: Instant) -> bool {
         self.is_doubted() || self.excess_delay(now).unwrap_or_default() >= STANDING
     }
 }
 
 impl Session {
-    /// Looks after what is in flight on this path.
+    /// Rescues late packets in flight on this path.
     pub(super) fn rescue(&mut self, now: Instant, id: PathId) {
-        // A link that is to be spared is none to send the same twice on.
+        // Links with a policy must not carry the same packet twice.
         if self.lateness().is_none() || !self.scheduling.policies.are_none() {
             return;
         }
@@ -64,8 +64,8 @@ impl Session {
         }
     }
 
-    /// Looks after what is in flight on every path in doubt, when another one
-    /// has answered.
+    /// Rescues packets in flight on every doubtful path, because another path has
+    /// answered.
     pub(super) fn rescue_suspects(&mut self, now: Instant) {
         let suspect = |p: &&Path| p.is_doubted() && p.is_usable();
         let suspects = self.paths.values().filter(suspect).map(|p| p.id);
@@ -74,7 +74,8 @@ impl Session {
         }
     }
 
-    /// Packets in flight on this path that the other would bring sooner.
+    /// Returns the packets in flight on this path that the other one would deliver
+    /// sooner.
     fn late_packets(&self, now: Instant, id: PathId, best: &PathView) -> Vec<(u64, Carried)> {
         let (Some(path), Some(other)) = (self.paths.get(&id), self.paths.get(&best.id)) else {
             return Vec::new();
@@ -104,8 +105,7 @@ impl Session {
         late
     }
 
-    /// Reschedules the packets that wait for the pacer of a path that is
-    /// late.
+    /// Reschedules the packets that wait for the pacer of a late path.
     fn requeue_late(&mut self, now: Instant, id: PathId, best: &PathView) {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
@@ -119,7 +119,8 @@ impl Session {
         self.schedule_again(now, waiting);
     }
 
-    /// A path is slow, and another one was dead when it was last asked.
+    /// Checks for other paths if this one is slow and another one was dead at the last
+    /// check.
     fn ask_for_others(&mut self, now: Instant, id: PathId) {
         let Some(path) = self.paths.get(&id) else {
             return;

@@ -5,17 +5,17 @@ use super::unanswered::room::Unanswered;
 use crate::config::Config;
 use crate::schedule::{Behaviour, Policies, Scheduler, SchedulerKind};
 
-/// Choice of the paths of packets.
+/// Assignment of packets to paths.
 pub(super) struct Scheduling {
     pub scheduler: Box<dyn Scheduler>,
     pub kind: SchedulerKind,
-    /// Duties of the session beside the scheduler.
+    /// Tasks of the session for the scheduler.
     pub behaviour: Behaviour,
     pub policies: Policies,
-    /// When a migration to another path is over.
+    /// End of a migration to another path.
     pub resumes_at: Option<Instant>,
     pub rescue_budget: Budget,
-    /// While no path answers.
+    /// State while no path answers.
     pub unanswered: Option<Unanswered>,
 }
 
@@ -39,7 +39,7 @@ impl Scheduling {
         self.resolve(config);
     }
 
-    /// To be called when anything has changed that the behaviour depends on.
+    /// Updates the behaviour. Call this after a change of anything that it depends on.
     pub fn resolve(&mut self, config: &Config) {
         self.behaviour = self.scheduler.behaviour(config.preference);
     }

@@ -1,4 +1,4 @@
-//! From a frame to packets in the queues of paths.
+//! Outgoing media, from frames to packets in the queues of paths.
 
 use smallvec::SmallVec;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
@@ -12,13 +12,12 @@ use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
 use crate::send::{Copies, Payload, Receipt, Stored};
 
-/// A packet is sent again this often at most; what five losses in a row took
-/// is past its play-out time. Chosen by us.
+/// Most retransmissions of one packet; a packet lost five times in a row is past its
+/// play-out time. Chosen by us.
 const MAX_RETRANSMISSIONS: u8 = 5;
 
 impl Session {
-    /// Packetises a frame and gives it to the paths' queues. False if it is not
-    /// sent.
+    /// Packetises a frame and queues it on paths. Returns false if it is not sent.
     pub(super) fn queue_frame(
         &mut self,
         now: Instant,
@@ -43,8 +42,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Gives a packet that came from elsewhere to a path's queue. False if it is
-    /// not sent.
+    /// Queues a forwarded packet on a path. Returns false if it is not sent.
     pub(super) fn queue_packet(
         &mut self,
         now: Instant,
@@ -76,8 +74,8 @@ impl Session {
         Ok(is_new)
     }
 
-    /// Whether a path is there, and the receiver can use what comes: after an
-    /// interruption nothing before a keyframe.
+    /// Returns whether there is a path, and the receiver can use the frame: after an
+    /// interruption, it can use nothing before a keyframe.
     fn may_send(
         &mut self,
         now: Instant,
@@ -102,7 +100,7 @@ impl Session {
         Ok(useful)
     }
 
-    /// Whether a path lives, and media goes there.
+    /// Returns whether a path lives that may carry media.
     fn can_send(&self, now: Instant) -> bool {
         !self.migrates(now) && self.paths.any_usable()
     }
@@ -111,7 +109,7 @@ impl Session {
         self.scheduling.resumes_at.is_some_and(|at| now < at)
     }
 
-    /// Whether a frame that was made here may leave: a few do where no path
+    /// Returns whether a frame of our own encoder may leave: a few may even if no path
     /// answers.
     fn has_way_for(&mut self, now: Instant, id: StreamId, size: Bytes) -> bool {
         let stream = self.streams.senders.get(&id);
@@ -119,9 +117,9 @@ impl Session {
         self.can_send(now) || self.may_send_unanswered(now, is_audio, size)
     }
 
-    /// Further paths for sound that would otherwise use a single path: while one of two
-    /// paths is suspect, either may have died, and a degraded path may have become the
-    /// faster one.
+    /// Returns further paths for sound that would otherwise use a single path: while one
+    /// of two paths is suspect, either may have died, and a degraded path may have become
+    /// the faster one.
     fn doubtful_for_sound(&self) -> Vec<PathId> {
         let is_doubtful = |p: &&Path| match p.state {
             PathState::Suspect => p.is_usable(),
@@ -214,7 +212,7 @@ impl Session {
         }
     }
 
-    /// Whether this transmission is the latest and only one of a media packet.
+    /// Returns whether this transmission is the latest and only one of a media packet.
     pub(super) fn is_current(&self, path: PathId, number: u64, carried: Carried) -> bool {
         let stream = self.streams.senders.get(&carried.stream);
         let stored = stream.and_then(|stream| stream.get(carried.sequence));
@@ -225,7 +223,7 @@ impl Session {
             })
     }
 
-    /// Queues a retransmission, unless one waits already. What is too late or
+    /// Queues a retransmission, unless one already waits. A packet that is too late or
     /// was sent too often is given up, and the picture restarts.
     pub(super) fn retransmit(&mut self, now: Instant, id: StreamId, sequence: u64) {
         let can_send = self.can_send(now);
@@ -243,7 +241,7 @@ impl Session {
         }
         let late = now.saturating_since(packet.created_at) > RETRANSMISSION_AGE;
         if late || packet.retransmissions >= MAX_RETRANSMISSIONS {
-            // The receiver would find out only when its patience has ended.
+            // The receiver would only notice after its patience has ended.
             if !stream.has_restarted_since(sequence) {
                 self.request_keyframe_of(now, id);
             }
@@ -267,9 +265,9 @@ impl Session {
         }
     }
 
-    /// Forgets the pictures of one stream, or of all, because nobody needs them any more:
-    /// those that wait for the pacers are not sent, and those that were lost are not sent
-    /// again. The receiver needs a keyframe.
+    /// Drops the pictures of one stream, or of all, because they are no longer needed:
+    /// pictures that wait for the pacers are not sent, and lost ones are not sent again.
+    /// The receiver needs a keyframe.
     pub fn forget_pictures(&mut self, only: Option<StreamId>) {
         for (id, stream) in self.streams.senders.iter_mut() {
             if stream.is_audio() || only.is_some_and(|only| only != *id) {
@@ -283,8 +281,8 @@ impl Session {
         self.refresh_paths_due();
     }
 
-    /// Treatment of what waits for one path, whose part of a known rate is that of its
-    /// target rate.
+    /// Returns the treatment of packets that wait for one path. A known rate is divided
+    /// among the paths in proportion to their target rates.
     pub(super) fn backlog_of(&self, path: &Path) -> Backlog {
         let Backlog::Waits { known } = self.config.backlog else {
             return self.config.backlog;
@@ -299,8 +297,8 @@ impl Session {
         }
     }
 
-    /// How long what waits takes to leave the pacers, the longest over all
-    /// paths: what a forwarder should stop for.
+    /// Returns the time that the waiting packets need to leave the pacers, as the longest
+    /// over all paths. A forwarder should pause accordingly.
     #[must_use]
     pub fn queue_time(&self) -> Duration {
         let rate = |p: &Path| match self.backlog_of(p) {

@@ -1,4 +1,4 @@
-//! From the paths' queues to packets on the wire.
+//! Outgoing packets, from the paths' queues to the wire.
 
 use weft_units::{Bytes, Instant, PathId, StreamId};
 use weft_wire::media::SharedBytes;
@@ -11,11 +11,11 @@ use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
 use crate::send::{Copies, Payload, Receipt, Stored, Transmission};
 
-/// How a packet's copies on other paths are made.
+/// Method by which a packet is copied to other paths.
 ///
-/// A number that is not a path's is reported whichever copy came: it would
-/// speak for a path that lost it. So where paths have no numbers of their own, copies
-/// are retransmissions with a number each, or none has one.
+/// A number that does not belong to a path is reported if any copy arrived, so it would
+/// hide the loss on another path. If paths have no numbers of their own, copies are
+/// therefore retransmissions with separate numbers, or none of them has a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Copying {
     None,
@@ -46,8 +46,8 @@ impl Copying {
     }
 }
 
-/// Writes a packet with the content of `stored` for this purpose. Returns the shared part of
-/// the payload, which follows and is not copied.
+/// Writes a packet with the content of `stored` for this purpose. Returns the shared part
+/// of the payload, which follows without being copied.
 fn write(
     header: &Header,
     map: &ExtensionMap,
@@ -104,7 +104,7 @@ impl Session {
             return;
         }
         if again && packet.payload.is_empty() {
-            // It has arrived after all.
+            // The packet has arrived after all.
             packet.queued_again &= is_copy;
             return;
         }
@@ -139,7 +139,7 @@ impl Session {
             ssrc,
             extensions,
         };
-        // Room for the SRTP tag (16 bytes), so that protection is in place.
+        // Room for the SRTP tag (16 bytes), so that encryption works in place.
         let room = packet.payload.len() + packet.dependency.len() + crate::send::HEADROOM + 32;
         let mut bytes = self.buffers.take(room);
         let rest = write(
@@ -185,7 +185,7 @@ impl Session {
         self.emit(now, transmit, waiting, copying);
     }
 
-    /// Hands a packet out, and its copies.
+    /// Outputs a packet and its copies.
     fn emit(&mut self, now: Instant, mut transmit: Transmit, waiting: Waiting, copying: Copying) {
         let size = transmit.size();
         if let Copying::SameBytes | Copying::SameBytesUnnumbered = copying {
@@ -203,7 +203,7 @@ impl Session {
         }
     }
 
-    /// Sends a packet as RTX on this path, without waiting.
+    /// Sends a packet as RTX on this path immediately.
     pub(super) fn transmit_again(
         &mut self,
         now: Instant,

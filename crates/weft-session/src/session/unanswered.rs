@@ -1,6 +1,7 @@
-//! A call whose paths all stopped answering. Perhaps only the ways back are dead, so a
-//! little is still sent over every path, also over those that went down before. If
-//! the ways there are dead too, little waits in their queues when they return.
+//! Sending after all paths of a call stopped answering. Perhaps only the return paths are
+//! dead, so a little is still sent over every path, even over those that went down
+//! before. If the forward paths are dead too, little waits in their queues when they
+//! return.
 
 pub(super) mod room;
 
@@ -10,7 +11,7 @@ use super::Session;
 use room::{RATE, Unanswered};
 
 impl Session {
-    /// The last path has fallen silent.
+    /// Starts sending without answers, because the last path has fallen silent.
     pub(super) fn send_unanswered(&mut self, now: Instant) {
         if self.lateness().is_none() || self.paths.any_usable() {
             return;
@@ -22,8 +23,8 @@ impl Session {
         self.ask_for_keyframes(now);
     }
 
-    /// A path answers: what was sent meanwhile may have been lost, and the
-    /// picture restarts.
+    /// Ends sending without answers, because a path answers: packets may have been lost
+    /// meanwhile, so the picture restarts.
     pub(super) fn end_unanswered(&mut self) {
         if self.scheduling.unanswered.take().is_none() {
             return;
@@ -33,12 +34,12 @@ impl Session {
         }
         for stream in self.streams.senders.values_mut() {
             stream.interrupt();
-            // It was asked for of other paths.
+            // The last keyframe request was for other paths.
             stream.last_keyframe_request = None;
         }
     }
 
-    /// Whether a frame of this size may go out though no path answers.
+    /// Returns whether a frame of this size may be sent although no path answers.
     pub(super) fn may_send_unanswered(
         &mut self,
         now: Instant,
@@ -49,25 +50,25 @@ impl Session {
         room.is_some_and(|room| is_audio || room.take(now, size))
     }
 
-    /// The target rate, if no path answers.
+    /// Returns the target rate, if no path answers.
     pub(super) fn unanswered_rate(&self) -> Option<Rate> {
         let room = self.scheduling.unanswered.as_ref()?;
         Some(room.until.map_or(Rate::ZERO, |_| RATE))
     }
 
-    /// Most bytes of the next picture, if no path answers: half of what is left,
-    /// so that there is some for the one that follows.
+    /// Returns the largest size of the next picture, if no path answers: half of the
+    /// remaining room, so that the following picture has some too.
     pub(super) fn unanswered_budget(&self) -> Option<Bytes> {
         let room = self.scheduling.unanswered.as_ref()?;
         Some(Bytes(room.left.0 / 2))
     }
 
-    /// When pictures end, if no path answers.
+    /// Returns when pictures end, if no path answers.
     pub(super) fn unanswered_until(&self) -> Option<Instant> {
         self.scheduling.unanswered.as_ref()?.until
     }
 
-    /// Ends pictures that were sent long enough without an answer.
+    /// Ends pictures that were sent for long enough without an answer.
     pub(super) fn check_unanswered(&mut self, now: Instant) {
         if self.unanswered_until().is_none_or(|until| now < until) {
             return;

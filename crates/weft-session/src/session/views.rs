@@ -1,4 +1,4 @@
-//! The paths as the scheduler sees them.
+//! Paths as the scheduler sees them.
 
 use smallvec::smallvec;
 use weft_units::Duration;
@@ -8,8 +8,8 @@ use crate::path::{Path, PathState};
 use crate::schedule::{PathList, PathView};
 
 impl Session {
-    /// The paths that may carry packets, as the scheduler sees them: of those
-    /// that live, those that the links' policies admit.
+    /// Returns the paths that may carry packets, as the scheduler sees them: the live
+    /// paths that the links' policies admit.
     pub(super) fn path_views(&self) -> PathList<PathView> {
         let live = self.live_paths();
         if self.scheduling.policies.are_none() {
@@ -28,7 +28,7 @@ impl Session {
         views
     }
 
-    /// Paths as the scheduler sees them, their delays over the quickest one's.
+    /// Returns paths as the scheduler sees them, with delays relative to the quickest.
     pub(super) fn views(&self, paths: &[&Path]) -> PathList<PathView> {
         if let [path] = paths {
             return smallvec![self.view(path, Duration::ZERO, Duration::ZERO)];
@@ -57,8 +57,8 @@ impl Session {
         }
     }
 
-    /// One-way delay of what is sent on this path now, with a constant that
-    /// all paths share; half a round trip where there is no feedback yet.
+    /// Returns the one-way delay of a packet sent on this path now, plus a constant that
+    /// all paths share; half a round trip before any feedback.
     pub(super) fn reach(&self, path: &Path) -> i64 {
         path.expected_delay(self.now).unwrap_or_else(|| {
             let offsets = self.paths.values().filter_map(|p| p.forecast.offset());
@@ -67,11 +67,11 @@ impl Session {
     }
 
     /// Returns the paths that are up, without degraded ones while others are healthy;
-    /// otherwise the suspect ones, otherwise all that do not answer. If the scheduler keeps
-    /// to one path and it is usable, only that one.
+    /// otherwise the suspect ones, otherwise all that do not answer. If the scheduler
+    /// keeps to one path and that is usable, returns only that one.
     pub(super) fn live_paths(&self) -> PathList<&Path> {
         if let Some(only) = self.paths.only() {
-            // Usable or not, there is no other.
+            // There is no other path, usable or not.
             return match only.may_carry(self.now) {
                 true => smallvec![only],
                 false => PathList::new(),
@@ -91,7 +91,7 @@ impl Session {
         if live.is_empty() {
             live = in_state(PathState::Suspect).collect();
             if self.lateness().is_some() {
-                // The one that was heard last is the likeliest to live.
+                // The path that was heard last is the most likely to live.
                 let last = live.iter().map(|p| p.heard_at()).max();
                 live.retain(|p| Some(p.heard_at()) == last);
             }

@@ -1,4 +1,4 @@
-//! Links that fail in ways that made pictures stand for seconds.
+//! Link failures that once froze the picture for seconds.
 
 use weft_session::{Ablation, Ablations, Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Duration, Rate};
@@ -9,14 +9,14 @@ fn seconds(s: u64) -> Duration {
     Duration::from_secs(s)
 }
 
-/// Two links of which the quicker one has the call.
+/// Two links, of which the quicker one carries the call.
 fn two_links(ablations: Ablations) -> World {
     let mut world = two_links_of(4, ablations);
     world.run(seconds(10));
     world
 }
 
-/// Each has so many Mbit/s.
+/// Two links with this many Mbit/s each.
 fn two_links_of(mbps: u32, ablations: Ablations) -> World {
     let links = [15, 40].map(|ms| link(&format!("rate={mbps}mbit,delay={ms}ms,queue=1s")));
     World::without_a_part(21, &links, SchedulerKind::Weft, ablations)
@@ -46,7 +46,7 @@ fn packets_of_a_dead_link_do_not_fill_one_that_just_returned() {
         world.run(seconds(20));
         world.cut(1);
         world.run(seconds(3));
-        // It answers again, with less than it had, when the other one dies.
+        // It answers again, with less capacity, when the other one dies.
         world.set_capacity(1, Rate::from_kbps(800));
         world.restore(1);
         world.run(Duration::from_millis(100));
@@ -54,7 +54,7 @@ fn packets_of_a_dead_link_do_not_fill_one_that_just_returned() {
         world.run(seconds(7));
         world.longest_gap(seconds(23), seconds(30))
     };
-    // 0.6 s; 1.5 s where everything is sent again.
+    // 0.6 s, compared with 1.5 s if everything is sent again.
     let (whole, without) = (stands(Ablations::NONE), stands(Ablation::FreshStart.into()));
     assert!(whole <= Duration::from_millis(800), "{whole:?}");
     assert!(whole * 2 <= without, "{whole:?}, without {without:?}");
@@ -69,7 +69,7 @@ fn sound_uses_a_degraded_link_while_the_other_one_may_die() {
     world.run(Duration::from_millis(500));
     world.cut(1);
     world.run(seconds(3));
-    // It was recorded after ten seconds; 51 ms by the other one alone.
+    // The silence starts after ten seconds; it would be 51 ms over the other link alone.
     let (missed, silence) = world.missed_sound(seconds(0), seconds(3));
     assert_eq!(missed, 0);
     assert!(silence <= Duration::from_millis(35), "{silence:?}");
@@ -78,8 +78,8 @@ fn sound_uses_a_degraded_link_while_the_other_one_may_die() {
 #[test]
 fn feedback_returns_by_a_path_that_is_down() {
     let mut world = two_links(Ablations::NONE);
-    // Nothing comes back by the first link; the second one brings nothing to
-    // the receiver, and is found dead.
+    // Nothing comes back on the first link; the second one delivers nothing to the
+    // receiver, and is found dead.
     world.cut_return(0);
     world.cut_forward(1);
     world.run(seconds(10));
@@ -90,7 +90,7 @@ fn feedback_returns_by_a_path_that_is_down() {
 #[test]
 fn the_budget_of_a_picture_is_what_comes_in_time() {
     let mut world = two_links(Ablations::NONE);
-    // Some 2.5 Mbit/s for 80 ms, on each link.
+    // About 2.5 Mbit/s for 80 ms on each link.
     let usual = world.frame_budget().expect("a scheduler that keeps calm");
     assert!((20_000..80_000).contains(&usual.0), "{usual:?}");
     world.set_capacity(0, Rate::from_kbps(100));
@@ -112,7 +112,7 @@ fn little_is_sent_while_no_path_is_known_to_live() {
     assert!(budget.0 <= 1200, "{budget:?}");
 }
 
-/// Repair packets for a hundred packets, when the link that was in danger has
+/// Returns the repair packets per hundred packets after the link that was in danger has
 /// recovered.
 fn repair_after_a_danger(preference: Preference) -> f64 {
     let links = [15, 20].map(|ms| link(&format!("rate=6mbit,delay={ms}ms,queue=1s,loss=0.5%")));
@@ -142,8 +142,8 @@ fn single_packets_are_protected_while_a_path_is_suspected() {
     );
 }
 
-/// Repair packets for a hundred packets, over far links that lose one of a
-/// hundred.
+/// Returns the repair packets per hundred packets over distant links that lose one packet
+/// in a hundred.
 fn repair_far_away(scheduler: SchedulerKind) -> f64 {
     let links = [100, 110].map(|ms| link(&format!("rate=6mbit,delay={ms}ms,loss=1%")));
     let mut world = World::new(21, &links, scheduler);
@@ -158,7 +158,7 @@ fn repair_far_away(scheduler: SchedulerKind) -> f64 {
 fn packets_that_are_always_repaired_too_late_are_protected_most() {
     let weft = repair_far_away(SchedulerKind::Weft);
     assert!((20.0..45.0).contains(&weft), "{weft}");
-    // Other schedulers know nothing of lateness.
+    // Other schedulers do not handle lateness.
     let other = repair_far_away(SchedulerKind::MinRtt);
     assert!(other < 6.0, "{other}");
 }
@@ -189,7 +189,7 @@ fn nothing_is_sent_to_a_path_without_consent() {
     assert_eq!(world.sent_to_sender_on(1), before);
 }
 
-/// Nothing has come back for a second, and the association says so.
+/// Cuts both links; after a second without any answer, the association reports silence.
 fn unanswered(cut: fn(&mut World, usize)) -> World {
     let mut world = two_links(Ablations::NONE);
     cut(&mut world, 0);
@@ -208,16 +208,16 @@ fn pictures_and_sound_go_on_while_nothing_comes_back() {
     world.run(seconds(1));
     world.fall_silent();
     world.run(seconds(4));
-    // Nobody can repair what is lost, so links without loss.
+    // The links have no loss, because lost packets cannot be repaired now.
     let gap = world.longest_gap(seconds(12), seconds(15));
     assert!(gap <= Duration::from_millis(100), "{gap:?}");
-    // It began after ten seconds.
+    // The silence began after ten seconds.
     let (missed, silence) = world.missed_sound(seconds(0), seconds(5));
     assert!(
         missed <= 10 && silence <= Duration::from_millis(60),
         "{missed}, {silence:?}"
     );
-    // And after it has ended, as before.
+    // After it has ended, the call continues as before.
     world.answer(0);
     world.run(seconds(3));
     let shown = world.frames_between(seconds(16), seconds(18));
@@ -234,7 +234,7 @@ fn queues_of_links_that_return_stay_short() {
     };
     let before = sent(&world);
     world.run(seconds(10));
-    // 100 kbit/s for 5 s on both, what it begins with, and headers.
+    // 100 kbit/s for 5 s on both links, plus the initial burst and headers.
     let blind = sent(&world) - before;
     assert!((80_000..180_000).contains(&blind), "{blind} bytes");
     let before = sent(&world);

@@ -1,4 +1,4 @@
-//! The ECN field, from controllers to links and back by feedback.
+//! ECN field, from controllers to links and back through feedback.
 
 use weft_cc::ControllerKind;
 use weft_session::EcnState;
@@ -35,7 +35,7 @@ fn marks_reach_the_controllers_that_take_notice_of_them() {
         assert_eq!(path.ecn, EcnState::On, "{controller}");
         let (marked, told) = (world.marked_on(0), path.marked_packets);
         assert!(marked >= 5, "{controller}: {marked} marked");
-        // The last reports are under way.
+        // The last reports are still in flight.
         assert!((told..told + 20).contains(&marked), "{told} of {marked}");
         assert_eq!(path.lost_packets, 0, "{controller}");
         let shown = world.frames_between(seconds(2), seconds(20));

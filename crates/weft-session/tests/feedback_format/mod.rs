@@ -66,7 +66,7 @@ fn a_browser_reports_sixteen_times_a_second_by_one_path() {
     let before = reports(&world);
     world.run(seconds(10));
     let after = reports(&world);
-    // Sixteen a second, and what is asked for.
+    // Sixteen reports a second, plus requests.
     let near = after[0] - before[0];
     assert!((150..=185).contains(&near), "{near}");
     assert_eq!(after[1] - before[1], 0);
@@ -75,8 +75,8 @@ fn a_browser_reports_sixteen_times_a_second_by_one_path() {
     assert!(reports(&quick).iter().all(|count| *count > 500));
 }
 
-/// Janus reports so rarely, asks so seldom, and drops so much that only answers to its
-/// first requests keep the picture going.
+/// Janus reports so rarely, requests so seldom, and drops so much that the picture only
+/// continues if its first requests are answered.
 #[test]
 fn a_receiver_that_asks_twice_and_reports_rarely_gets_what_it_lost() {
     let links = [

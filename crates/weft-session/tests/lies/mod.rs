@@ -1,4 +1,4 @@
-//! Receivers whose reports are not true.
+//! Receivers that send false reports.
 
 use weft_session::SchedulerKind;
 use weft_units::Duration;
@@ -10,7 +10,7 @@ fn seconds(s: u64) -> Duration {
     Duration::from_secs(s)
 }
 
-/// Ten seconds of truth and twenty of lies.
+/// Runs ten seconds with true and twenty with false reports.
 fn lied_to(mut world: World, lie: Lie, about: Option<u8>) -> (World, f64) {
     world.run(seconds(10));
     world.lie(lie, about);
@@ -37,7 +37,7 @@ fn no_lie_makes_a_sender_send_more_than_the_call_may() {
             let world = new(31, &fast_links()[..], SchedulerKind::Weft);
             let (_, mbps) = lied_to(world, lie, None);
             println!("{level}, {lie:?}: {mbps:.2} Mbit/s");
-            // 2.5 Mbit/s of pictures, each twice, and little besides.
+            // 2.5 Mbit/s of pictures, each sent twice, plus a little.
             assert!((0.5..6.0).contains(&mbps), "{level}, {lie:?}: {mbps}");
         }
     }

@@ -37,14 +37,14 @@ fn a_backup_carries_probes_only_until_the_other_link_dies() {
         world.set_policy(1, backup());
         world.run(seconds(10));
         let idle = world.bytes_per_link()[1];
-        // A duplicate of at most 1,200 bytes each 250 ms, feedback apart.
+        // A duplicate of at most 1,200 bytes every 250 ms, apart from feedback.
         assert!(idle <= 10 * 4 * 1300, "{scheduler}: {idle} bytes");
         world.cut(0);
         world.run(seconds(10));
         let used = world.bytes_per_link()[1] - idle;
         assert!(used > 1_000_000, "{scheduler}: {used} bytes");
         let shown = world.frames_between(seconds(11), seconds(20));
-        // 270 are taken; some from before the cut are made good. A migration
+        // 270 frames are captured; some from before the cut are sent again. A migration
         // continues after 3.5 s.
         let expected = match scheduler {
             SchedulerKind::Migrate => 180..=205,
@@ -64,7 +64,7 @@ fn a_metered_link_stays_unused_while_the_free_one_carries_everything() {
         let settled = world.bytes_per_link()[1];
         world.run(seconds(10));
         let later = world.bytes_per_link()[1] - settled;
-        // Reports may go there; a frame has five times as much.
+        // Reports may use it; a frame takes five times as much.
         assert!(later < 2000, "{scheduler}: {later} bytes in ten seconds");
         let shown = world.frames_between(seconds(1), seconds(20));
         assert!(shown >= 560, "{scheduler}: {shown} frames");
@@ -82,12 +82,12 @@ fn a_metered_link_carries_about_what_the_free_one_cannot() {
     world.run(seconds(30));
     let used = world.bytes_per_link();
     let share = used[1] as f64 / (used[0] + used[1]) as f64;
-    // 1.0 of 2.5 Mbps are missing, and the free link's estimate is below its
-    // rate at times.
+    // 1.0 of 2.5 Mbps is missing, and the free link's estimate is below its rate at
+    // times.
     assert!((0.3..=0.7).contains(&share), "the metered link has {share}");
 }
 
-/// A stream of this codec, with nothing around it.
+/// Adds a minimal stream of this codec.
 fn add_stream(session: &mut Session, codec: Codec) -> StreamId {
     session.add_send_stream(SendStreamConfig {
         ssrc: Ssrc(100 + codec as u32),
@@ -101,8 +101,8 @@ fn add_stream(session: &mut Session, codec: Codec) -> StreamId {
     })
 }
 
-/// Packets of a tenth of a second of sound that go over the backup of a link
-/// whose controller gives 60 kbps.
+/// Returns the packets of a tenth of a second of sound that are sent over the backup of a
+/// link whose controller gives 60 kbps.
 fn sounds_over_the_backup(streams: &[Codec]) -> usize {
     let path = Some(5);
     let extensions = ExtensionMap {

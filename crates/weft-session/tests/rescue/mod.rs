@@ -1,15 +1,16 @@
-//! Packets that are late on a bad path and are sent again over a good one.
+//! Late packets on a bad path, which are sent again over a good one.
 
 use weft_session::{Ablation, SchedulerKind};
 use weft_units::{Duration, Rate};
 
 use super::world::{World, link};
 
-/// Returns a call of ten seconds over two links that lose nothing. One loses most of
-/// its capacity at half time.
+/// Returns a call of ten seconds over two links without loss. One loses most of its
+/// capacity in the middle.
 fn call(seed: u64) -> World {
     let links = [link("rate=3mbit,delay=15ms"), link("rate=4mbit,delay=20ms")];
-    // With this part media leaves a degraded path, and nothing on it is late.
+    // With this part, media leaves a degraded path, so that no packet on it would be
+    // late.
     let part = Ablation::DegradedPaths.into();
     let mut world = World::without_a_part(seed, &links, SchedulerKind::Weft, part);
     world.run(Duration::from_secs(5));

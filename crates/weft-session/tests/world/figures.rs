@@ -1,10 +1,10 @@
-//! Figures of a world.
+//! Measurements of a world.
 
 use super::*;
 
 impl World {
-    /// Fifteen seconds, in whose middle the link is dead for five: the picture
-    /// continues.
+    /// Runs fifteen seconds, with the link dead for five in the middle, and checks that
+    /// the picture continues.
     pub fn survives_a_cut(&mut self, link: usize) {
         let seconds = Duration::from_secs;
         self.run(seconds(5));
@@ -62,7 +62,7 @@ impl World {
             .collect()
     }
 
-    /// Returns the part of each path's packets that the sender found lost.
+    /// Returns the share of each path's packets that the sender detected as lost.
     pub fn lost_parts(&self) -> Vec<f64> {
         let part = |p: &weft_session::PathStats| {
             p.lost_packets as f64 / (p.lost_packets + p.acknowledged_packets).max(1) as f64

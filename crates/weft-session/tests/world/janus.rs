@@ -1,6 +1,6 @@
 //! Receiver that treats lost packets as Janus 1.1 does: it reports arrivals five times a
-//! second, asks for a packet twice, and drops an RTX packet that it has not asked for, after
-//! reporting its arrival.
+//! second, requests a packet twice, and drops an RTX packet that it has not requested,
+//! after reporting its arrival.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::World;
 
 /// Period of Janus' reports (`DEFAULT_TWCC_PERIOD` in its ice.c).
 const EVERY: Duration = Duration::from_millis(200);
-/// Time after which it asks for a missing packet, and for the second time
+/// Waits before it requests a missing packet for the first and for the second time
 /// (`SEQ_MISSING_WAIT` and `SEQ_NACKED_WAIT`).
 const WAITS: [Duration; 2] = [Duration::from_millis(12), Duration::from_millis(155)];
 const MEDIA: Ssrc = Ssrc(100);
@@ -24,16 +24,16 @@ const RTX: Ssrc = Ssrc(101);
 pub struct Janus {
     extensions: ExtensionMap,
     reported: Instant,
-    /// Report of everything that has come since the last one.
+    /// Report of everything that has arrived since the last one.
     held: Option<TransportFeedback>,
-    /// When each packet was found missing, and how often it was asked for.
+    /// Time at which each packet was found missing, and the number of requests for it.
     asked: BTreeMap<u16, (Instant, usize)>,
-    /// Media packet that has come.
+    /// Media packet that has arrived.
     came: u16,
 }
 
 impl Janus {
-    /// Returns what the sender gets in place of the receiver's messages.
+    /// Returns the messages that the sender gets instead of the receiver's.
     pub fn told(&mut self, now: Instant, message: &[u8]) -> Vec<u8> {
         let packets = parse_compound(message, &mut 1_000_000).expect("our own");
         let mut told = Vec::new();
@@ -57,7 +57,8 @@ impl Janus {
         told
     }
 
-    /// Whether Janus asks for the packet now, of which the receiver says that it is missing.
+    /// Returns whether Janus requests this packet now, which the receiver reports as
+    /// missing.
     fn asks(&mut self, now: Instant, sequence: u16) -> bool {
         let (since, times) = self.asked.entry(sequence).or_insert((now, 0));
         let wait = WAITS.get(*times);
@@ -73,7 +74,7 @@ impl Janus {
         };
         let offset = report.base_sequence.wrapping_sub(held.base_sequence) as i16;
         for (arrival, place) in report.arrivals.iter().zip(i64::from(offset)..) {
-            // What came before has been reported.
+            // Earlier packets have been reported.
             let Ok(place) = usize::try_from(place) else {
                 continue;
             };
@@ -83,8 +84,8 @@ impl Janus {
         }
     }
 
-    /// Returns what the receiver gets in place of a packet: an RTX packet that it has not
-    /// asked for holds one that it has.
+    /// Returns the packet that the receiver gets instead: an RTX packet that it has not
+    /// requested is replaced by one that it already has.
     pub fn passed(&mut self, packet: &[u8]) -> Vec<u8> {
         let mut passed = packet.to_vec();
         let (header, payload) = rtp::parse(packet, &self.extensions).expect("our own");

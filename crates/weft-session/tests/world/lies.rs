@@ -5,18 +5,18 @@ use weft_wire::rtcp::{Packet, parse_compound};
 
 use super::World;
 
-/// False report of a path's packets.
+/// False report on a path's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lie {
-    /// All have come, at the same moment, and many that are still to be sent.
+    /// All have arrived, at the same moment, and so have many that are not sent yet.
     AllHaveCome,
-    /// None has come.
+    /// None has arrived.
     NoneHasCome,
-    /// They came at any time within twelve days, as far as can be told.
+    /// They arrived at random times within twelve days, as far as that can be expressed.
     AnyTime,
-    /// Each came before the one that was sent before it.
+    /// Each arrived before the one that was sent before it.
     BackInTime,
-    /// Every other one is said not to have come.
+    /// Every other packet has not arrived.
     Half,
 }
 
@@ -30,7 +30,7 @@ impl Lie {
     ];
 
     fn tell(self, rng: &mut Rng, arrivals: &mut Vec<Option<Instant>>) {
-        /// Packets that are reported though they have not been sent yet.
+        /// Packets that are reported before they are sent.
         const MORE: usize = 200;
         match self {
             Lie::AllHaveCome => {
@@ -50,17 +50,17 @@ impl Lie {
     }
 }
 
-/// Choice of the false reports.
+/// Selection of the false reports.
 #[derive(Default)]
 pub struct Lies {
     lie: Option<Lie>,
-    /// Link whose packets alone are reported falsely.
+    /// Only link whose packets are reported falsely, if set.
     link: Option<u8>,
     rng: Option<Rng>,
 }
 
 impl Lies {
-    /// Returns what takes the place of a report.
+    /// Returns the replacement for a report.
     pub fn told(&mut self, report: &[u8]) -> Vec<u8> {
         let (Some(lie), Some(rng)) = (self.lie, &mut self.rng) else {
             return report.to_vec();
@@ -85,8 +85,8 @@ impl Lies {
 }
 
 impl World {
-    /// From now on the receiver lies: of the packets of one link, if its reports
-    /// know links, or of all.
+    /// Makes the receiver lie from now on: about the packets of one link, if its reports
+    /// name links, or about all.
     pub fn lie(&mut self, lie: Lie, link: Option<u8>) {
         self.lies = Lies {
             lie: Some(lie),
@@ -95,7 +95,7 @@ impl World {
         };
     }
 
-    /// Bytes that the sender has sent by each link so far.
+    /// Returns the bytes that the sender has sent on each link so far.
     pub fn bytes_sent(&self) -> Vec<u64> {
         let sent = self.links.iter().map(|l| l.up.counters().sent.bytes.0);
         sent.collect()

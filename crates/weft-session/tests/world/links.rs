@@ -1,4 +1,4 @@
-//! Links that change in one way only.
+//! Links that change in one direction only.
 
 use weft_session::{Ablations, Config, Input, Reporting, SchedulerKind};
 use weft_units::{Bytes, PathId, Rate, Ssrc};
@@ -7,7 +7,7 @@ use weft_wire::rtp::ExtensionMap;
 use super::World;
 
 impl World {
-    /// A call with some parts left out.
+    /// Creates a call with some parts left out.
     pub fn without_a_part(
         seed: u64,
         specs: &[weft_links::LinkSpec],
@@ -24,7 +24,7 @@ impl World {
         World::with_config(seed, specs, config, true)
     }
 
-    /// A peer that reports as browsers do.
+    /// Creates a call with a peer that reports as browsers do.
     pub fn with_a_browser(seed: u64, specs: &[weft_links::LinkSpec]) -> World {
         let extensions = ExtensionMap {
             transport_sequence: Some(3),
@@ -35,26 +35,26 @@ impl World {
         World::with_config(seed, specs, config, true)
     }
 
-    /// To the receiver and back.
+    /// Sets the capacity in both directions.
     pub fn set_capacity(&mut self, link: usize, rate: Rate) {
         let now = self.now;
         self.links[link].up.set_capacity(now, rate);
         self.links[link].down.set_capacity(now, rate);
     }
 
-    /// Nothing comes to the receiver by this link any more.
+    /// Cuts the link towards the receiver.
     pub fn cut_forward(&mut self, link: usize) {
         let now = self.now;
         self.links[link].up.cut(now);
     }
 
-    /// Nothing comes back from the receiver by this link any more.
+    /// Cuts the link from the receiver.
     pub fn cut_return(&mut self, link: usize) {
         let now = self.now;
         self.links[link].down.cut(now);
     }
 
-    /// The sender's association says that nothing answers on any link.
+    /// Makes the sender's association report that no link answers.
     pub fn fall_silent(&mut self) {
         for link in 0..self.links.len() {
             let path = PathId(link as u8);
@@ -63,7 +63,7 @@ impl World {
         }
     }
 
-    /// Both ways of a link live, and the sender's association says so.
+    /// Restores both directions of a link, and makes the sender's association report it.
     pub fn answer(&mut self, link: usize) {
         self.links[link].up.restore(self.now);
         self.links[link].down.restore(self.now);
@@ -72,7 +72,7 @@ impl World {
             .handle_input(self.now, Input::PathUp { path, rtt });
     }
 
-    /// Packets that the receiver has sent by this link so far.
+    /// Returns the packets that the receiver has sent on this link so far.
     pub fn sent_to_sender_on(&self, link: usize) -> u64 {
         self.links[link].down.counters().sent.packets
     }

@@ -24,17 +24,16 @@ pub fn link(spec: &str) -> LinkSpec {
     spec.parse().expect("a link specification")
 }
 
-/// UDP, IP and SRTP tag around a packet.
+/// UDP, IP and SRTP overhead of a packet.
 const OVERHEAD: u64 = 28 + 16;
-/// Time that an association needs for its verdict, and between checks of a dead
-/// path.
+/// Time that an association needs for its verdict, and interval of checks on a dead path.
 const VERDICT: Duration = Duration::from_millis(60);
 const CHECKS: Duration = Duration::from_millis(300);
 
 struct Packet {
     protocol: Protocol,
     bytes: Vec<u8>,
-    /// Whether it or one of its copies has arrived: SRTP hands it on once.
+    /// Whether it or one of its copies has arrived: SRTP delivers it once.
     has_come: Rc<Cell<bool>>,
 }
 
@@ -53,7 +52,8 @@ pub struct Shown {
     pub bytes: usize,
 }
 
-/// The receiver counts the paths the other way round.
+/// Returns the receiver's number of a link; the receiver counts its paths in the opposite
+/// order.
 fn receivers_path(link: usize, links: usize) -> PathId {
     PathId((links - 1 - link) as u8)
 }
@@ -92,7 +92,7 @@ impl World {
         World::with_extensions(seed, specs, scheduler, extensions, true)
     }
 
-    /// A peer that has not negotiated forward error correction.
+    /// Creates a call with a peer that has not negotiated forward error correction.
     pub fn without_repair_packets(
         seed: u64,
         specs: &[LinkSpec],
@@ -105,7 +105,7 @@ impl World {
         World::with_extensions(seed, specs, scheduler, extensions, false)
     }
 
-    /// A peer that knows no paths.
+    /// Creates a call with a peer that does not support paths.
     pub fn with_transport_numbers(
         seed: u64,
         specs: &[LinkSpec],
@@ -118,7 +118,8 @@ impl World {
         World::with_extensions(seed, specs, scheduler, extensions, true)
     }
 
-    /// A peer with feedback by RFC 8888, which knows no paths.
+    /// Creates a call with a peer that gives feedback by RFC 8888 and does not support
+    /// paths.
     pub fn with_stream_names(
         seed: u64,
         specs: &[LinkSpec],
@@ -131,7 +132,8 @@ impl World {
         World::with_config(seed, specs, config, true)
     }
 
-    /// Calls with another controller, between peers that know paths or not.
+    /// Creates a call with another controller, between peers with or without path
+    /// support.
     pub fn with_controller(
         seed: u64,
         specs: &[LinkSpec],
@@ -143,7 +145,7 @@ impl World {
         World::with_config(seed, specs, config, true)
     }
 
-    /// A peer that gives receiver reports only.
+    /// Creates a call with a peer that only sends receiver reports.
     pub fn with_reports_only(seed: u64, specs: &[LinkSpec]) -> World {
         let none = ExtensionMap::default();
         World::with_extensions(seed, specs, SchedulerKind::Single, none, true)
@@ -306,7 +308,7 @@ impl World {
             .expect("the stream exists");
     }
 
-    /// Sends the frame of an encoder that has nothing to say.
+    /// Sends an empty frame of an encoder.
     pub fn send_empty_frame(&mut self) {
         let frame = Frame::new(&[], 0, self.now);
         self.sender
@@ -355,7 +357,7 @@ impl World {
         }
     }
 
-    /// Plays the association: verdicts on suspicion, checks of dead paths.
+    /// Simulates the association: verdicts on suspicions, and checks of dead paths.
     fn check_links(&mut self) {
         let now = self.now;
         let others_up = |links: &[Pair], not: usize| {
@@ -463,7 +465,7 @@ impl World {
         }
     }
 
-    /// A packet from the network that the sender has not sent.
+    /// Injects a packet from the network that the sender has not sent.
     pub fn inject(&mut self, packet: Vec<u8>) {
         let path = receivers_path(0, self.links.len());
         let (ecn, packet) = (Ecn::NotEct, &packet);

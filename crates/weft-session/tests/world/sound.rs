@@ -1,4 +1,4 @@
-//! A microphone beside the camera.
+//! Microphone in addition to the camera.
 
 use weft_session::{
     Delivery, Feedback, Frame, ReceiveStreamConfig, ReceivedFrame, Retransmission, SendStreamConfig,
@@ -7,7 +7,7 @@ use weft_units::{Codec, Duration, Instant, Ssrc, StreamId};
 
 use super::World;
 
-/// One Opus packet (RFC 7587 section 4.2), of 40 kbps.
+/// One Opus packet (RFC 7587 section 4.2), at 40 kbps.
 const INTERVAL: Duration = Duration::from_millis(20);
 const SIZE: usize = 100;
 
@@ -16,7 +16,7 @@ pub struct Sound {
     received: StreamId,
     pub next: Instant,
     number: u64,
-    /// Numbers of what was heard, and when.
+    /// Numbers of the played packets, with their times.
     heard: Vec<(u64, Instant)>,
 }
 
@@ -32,7 +32,7 @@ impl Sound {
 }
 
 impl World {
-    /// Sound flows from now on.
+    /// Starts the sound.
     pub fn add_sound(&mut self) {
         let sent = self.sender.add_send_stream(SendStreamConfig {
             ssrc: Ssrc(200),
@@ -86,8 +86,8 @@ impl World {
         sent.expect("the stream exists");
     }
 
-    /// Returns the packets of sound recorded in this time that were never heard,
-    /// and the longest silence between two that were.
+    /// Returns the number of sound packets recorded in this time that were never played,
+    /// and the longest silence between two played ones.
     pub fn missed_sound(&self, from: Duration, to: Duration) -> (usize, Duration) {
         let sound = self.sound.as_ref().expect("there is a microphone");
         let number = |at: Duration| at.as_nanos() / INTERVAL.as_nanos();

@@ -29,7 +29,7 @@ fn a_path_that_changes_the_field_is_used_without_it() {
         marking.on_arrival(Ecn::Ect1, changed);
         assert_eq!(marking.state(), EcnState::Refused);
         assert_eq!(marking.next(), Ecn::NotEct);
-        // What is still under way changes nothing.
+        // Packets still in flight change nothing.
         marking.on_arrival(Ecn::Ect1, Ecn::Ect1);
         assert_eq!(marking.state(), EcnState::Refused);
         marking.restart();
@@ -43,7 +43,7 @@ fn a_path_that_drops_the_field_costs_the_packets_of_a_test() {
     let capable = fields(&mut marking, 1000);
     let capable = capable.iter().filter(|e| e.is_capable()).count();
     assert_eq!(capable, TESTED as usize);
-    // One that begins to do so later is tested again.
+    // A path that begins to drop the field later is tested again.
     marking.on_arrival(Ecn::Ect0, Ecn::Ect0);
     marking.doubt();
     let capable = fields(&mut marking, 1000);

@@ -9,7 +9,7 @@ fn at(ms: u64) -> Instant {
 
 const MS: i64 = 1_000_000;
 
-/// A packet of 1,250 bytes that left and came at these times.
+/// Reports a packet of 1,250 bytes with these departure and arrival times.
 fn heard(forecast: &mut Forecast, sent: u64, arrived: u64) {
     let result = PacketResult {
         sent: SentPacket {
@@ -31,7 +31,7 @@ fn an_empty_path_takes_its_least_delay() {
     assert_eq!(forecast.delay(at(0), Bytes(1250), Rate::from_mbps(1)), None);
     heard(&mut forecast, 100, 120);
     heard(&mut forecast, 110, 135);
-    // 10 ms of transmission at 1 Mbps, and 40 ms have passed meanwhile.
+    // 10 ms of transmission at 1 Mbps, and 40 ms have passed since.
     let delay = forecast.delay(at(150), Bytes(1250), Rate::from_mbps(1));
     assert_eq!(delay, Some(20 * MS));
     assert_eq!(forecast.busy_rate(), None);
@@ -41,8 +41,7 @@ fn an_empty_path_takes_its_least_delay() {
 fn packets_sent_since_are_in_the_queue() {
     let mut forecast = Forecast::default();
     heard(&mut forecast, 100, 120);
-    // 5,000 bytes within 10 ms at 1 Mbps: 40 ms of transmission, 10 of them
-    // done.
+    // 5,000 bytes within 10 ms at 1 Mbps: 40 ms of transmission, of which 10 have passed.
     let delay = forecast.delay(at(110), Bytes(5000), Rate::from_mbps(1));
     assert_eq!(delay, Some(50 * MS));
 }
@@ -51,13 +50,13 @@ fn packets_sent_since_are_in_the_queue() {
 fn a_lasting_queue_shows_the_rate_of_its_link() {
     let mut forecast = Forecast::default();
     heard(&mut forecast, 0, 20);
-    // A packet each 5 ms goes in, one each 10 ms comes out: 1 Mbps.
+    // One packet goes in every 5 ms, and one comes out every 10 ms: 1 Mbps.
     for n in 1..=12 {
         heard(&mut forecast, 5 * n, 20 + 10 * n);
     }
     assert_eq!(forecast.busy_rate(), Some(Rate::from_mbps(1)));
-    // The last one left at 60 and took 80 ms. 2,500 bytes since take 20 ms
-    // more, though the controller thinks that the link carries 10 Mbps.
+    // The last packet left at 60 ms and took 80 ms. The 2,500 bytes since then take 20 ms
+    // more, although the controller assumes 10 Mbps.
     let delay = forecast.delay(at(70), Bytes(2500), Rate::from_mbps(10));
     assert_eq!(delay, Some((80 - 10 + 20) * MS));
 }

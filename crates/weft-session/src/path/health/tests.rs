@@ -26,8 +26,8 @@ const GONE: Signs = Signs {
     carried: None,
 };
 
-/// Every tenth of a second in `seconds`, what `signs` says of it; how often the
-/// path became degraded.
+/// Applies `signs` ten times a second during `seconds`. Returns how often the path became
+/// degraded.
 fn examine(health: &mut Health, seconds: std::ops::Range<u64>, signs: Signs) -> usize {
     let caution = Caution::of(Preference::Balanced);
     let tenths = seconds.start * 10..seconds.end * 10;
@@ -46,7 +46,7 @@ fn a_path_with_a_queue_is_degraded_until_it_has_drained() {
     examine(&mut health, 3..4, queue_of(30));
     assert!(!health.is_degraded());
     assert_eq!(examine(&mut health, 4..5, GONE), 1);
-    // A suspicion says nothing, and neither does a path that shows nothing.
+    // Without measurements, as during a suspicion, the state does not change.
     let unknown = Signs {
         excess: None,
         ..queue_of(0)
@@ -59,16 +59,16 @@ fn a_path_with_a_queue_is_degraded_until_it_has_drained() {
 fn the_safe_rate_grows_in_calm_to_the_tried_one_and_falls_with_each_danger() {
     let mut health = Health::new();
     let mbps = |health: &Health| health.safe_rate().map_or(0.0, |r| r.as_bps() as f64 / 1e6);
-    // 3 Mbit/s, and half of it more each second: to the controller's rate.
+    // It starts at 3 Mbit/s and grows by half each second, up to the controller's rate.
     examine(&mut health, 0..5, queue_of(0));
     assert!((mbps(&health) - 4.0).abs() < 0.01, "{}", mbps(&health));
-    // Two seconds of danger are four events of half a second: 4 * 0.7^4 is
-    // 0.96, and 1 is always safe.
+    // Two seconds of danger count as four events of half a second: 4 * 0.7^4 is 0.96, and
+    // 1 is always safe.
     examine(&mut health, 5..7, queue_of(100));
     assert!((mbps(&health) - 1.0).abs() < 0.01, "{}", mbps(&health));
     assert!(health.was_in_danger(at(16.0), Duration::from_secs(10)));
     assert!(!health.was_in_danger(at(17.0), Duration::from_secs(10)));
-    // From then on 3 % a second, half a second after the danger.
+    // From half a second after the danger, it grows by 3 % a second.
     examine(&mut health, 7..17, queue_of(0));
     let grown = mbps(&health);
     assert!((1.30..1.36).contains(&grown), "{grown}");
@@ -108,7 +108,7 @@ fn a_queue_is_harmless_while_the_link_carries_a_safe_rate() {
     );
     examine(&mut health, 7..8, carrying(3.9));
     assert!(health.was_in_danger(at(8.0), Duration::from_secs(10)));
-    // Who prefers calm takes every queue for one.
+    // The preference `Calm` counts every queue as a danger.
     let mut health = Health::new();
     let caution = Caution::of(Preference::Calm);
     health.examine(at(0.0), queue_of(0), &caution);
@@ -125,7 +125,7 @@ fn a_silence_that_was_the_feedbacks_leaves_what_was_safe() {
     assert!((mbps(&health) - 2.8).abs() < 0.01, "0.7 of 4");
     health.excuse();
     assert!((mbps(&health) - 4.0).abs() < 0.01, "{}", mbps(&health));
-    // A queue since then was a danger of its own.
+    // A later queue is a danger of its own.
     examine(&mut health, 10..11, GONE);
     examine(&mut health, 12..13, queue_of(100));
     let fallen = mbps(&health);

@@ -30,8 +30,8 @@ fn monitor() -> QualityMonitor {
     monitor
 }
 
-/// Frames of six packets, four on the fast path and the third and the last on
-/// the slow one, which brings the last `late` ms after the fast path's last.
+/// Sends a frame of six packets: four on the fast path, the third and the last on the
+/// slow path, which delivers the last one `late` ms after the fast path's last.
 fn frame(monitor: &mut QualityMonitor, number: u64, late: u64) -> Vec<PathQuality> {
     let start = 1_000 + number * 33;
     let timestamp = 1_000_000 + number * 3_000;
@@ -57,10 +57,11 @@ fn figure_8_one_packet_too_late_is_alpha_minus_one() {
     for number in 0..3 {
         assert_eq!(frame(&mut monitor, number, 0), []);
     }
-    // The third frame waits 7 ms for packet 18, which hurts nobody yet: 40 ms
-    // after the frame before.
+    // The third frame waits 7 ms for packet 18, which is harmless: it completes 40 ms
+    // after the previous frame.
     assert_eq!(frame(&mut monitor, 3, 7), []);
-    // The fourth one's last packet comes 30 ms behind: 56 ms after it.
+    // The fourth frame's last packet comes 30 ms later: it completes 56 ms after the
+    // third.
     let found = frame(&mut monitor, 4, 30);
     let expected = PathQuality {
         path: SLOW,
@@ -74,7 +75,7 @@ fn figure_8_one_packet_too_late_is_alpha_minus_one() {
 fn early_packets_are_counted_when_the_fast_path_is_what_is_late() {
     let mut monitor = monitor();
     (0..3).for_each(|n| drop(frame(&mut monitor, n, 0)));
-    // All of the slow path's come at once, the fast path's last after 40 ms.
+    // All packets of the slow path arrive at once, the fast path's last one after 40 ms.
     let (start, timestamp, first) = (1_000 + 3 * 33, 1_000_000 + 9_000, 118);
     for (index, path) in [(0, FAST), (2, SLOW), (4, SLOW), (1, FAST), (3, FAST)] {
         let packet = packet(path, first + index, false);
@@ -104,7 +105,7 @@ fn packets_that_were_repaired_first_count_as_late() {
     monitor.on_overdue(at(1_120), SLOW);
     let found = frame(&mut monitor, 4, 29);
     assert_eq!((found[0].path, found[0].alpha), (SLOW, -3));
-    // They count once.
+    // They count only once.
     let found = frame(&mut monitor, 5, 60);
     assert_eq!((found[0].path, found[0].alpha), (SLOW, -1));
 }

@@ -1,10 +1,10 @@
-//! The last packets of a stream, for the repair packets that name them.
+//! Recent packets of a stream, for the repair packets that protect them.
 
-/// How far back repair packets reach at most: their span and the skew of
+/// Longest distance of protected packets: the span of repair packets and the skew of
 /// paths, at a thousand packets a second.
 pub(super) const WINDOW: u64 = 512;
-/// Longer packets are not kept, so that memory is bounded. Chosen by us: more
-/// than an Ethernet frame has.
+/// Longest packet that is kept, so that memory is bounded. Chosen by us: more than an
+/// Ethernet frame holds.
 const MAX_LEN: usize = 2_000;
 
 /// Origin of a packet.
@@ -14,13 +14,13 @@ pub(super) enum Origin {
     Received,
     /// Recovered from a repair packet.
     Recovered,
-    /// Received as a retransmission, which has lost its header, or too long to keep: repair
-    /// packets cannot use it.
+    /// Received as a retransmission, which has lost the original header, or too long to
+    /// keep: repair packets cannot use it.
     Retransmitted,
 }
 
-/// A ring of packets by extended sequence number. Each new one takes the place
-/// and the memory of one that the window has left behind.
+/// Ring of packets by extended sequence number. Each new packet reuses the slot and the
+/// memory of one that has left the window.
 #[derive(Default, Debug)]
 pub(super) struct Kept {
     slots: Vec<Slot>,
@@ -35,38 +35,38 @@ struct Slot {
 }
 
 impl Kept {
-    /// The highest number that ever came.
+    /// Returns the highest number so far.
     pub fn highest(&self) -> Option<u64> {
         self.highest
     }
 
-    /// Forgets the packets, and gives their memory back.
+    /// Forgets the packets and frees their memory.
     pub fn clear(&mut self) {
         self.slots = Vec::new();
     }
 
-    /// How the packet of this number was had, if it was lately.
+    /// Returns the origin of the packet with this number, if it is recent.
     pub fn origin(&self, number: u64) -> Option<Origin> {
         let slot = self.slots.get(place(number))?;
         let is_kept = slot.number == Some(number) && !self.is_old(number);
         is_kept.then_some(slot.origin)
     }
 
-    /// Whether the packet of this number is here whole.
+    /// Returns whether the packet with this number is stored whole.
     pub fn is_whole(&self, number: u64) -> bool {
         self.origin(number)
             .is_some_and(|origin| origin != Origin::Retransmitted)
     }
 
-    /// The packet of this number, if it is here whole.
+    /// Returns the packet with this number, if it is stored whole.
     pub fn get_mut(&mut self, number: u64) -> Option<&mut [u8]> {
         let is_whole = self.is_whole(number);
         let slot = self.slots.get_mut(place(number)).filter(|_| is_whole)?;
         Some(&mut slot.packet)
     }
 
-    /// Keeps a packet unless it is here whole already, or old. Whether it is
-    /// here whole now, and was not before.
+    /// Stores a packet unless it is already stored whole, or is too old. Returns whether
+    /// it has become whole with this call.
     pub fn keep(&mut self, number: u64, origin: Origin, packet: &[u8]) -> bool {
         self.highest = self.highest.max(Some(number));
         if self.is_old(number) {

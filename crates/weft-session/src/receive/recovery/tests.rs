@@ -19,7 +19,7 @@ const BASE: u64 = 65_530;
 /// Most memory that a stream's packets may take, in bytes.
 const MOST_KEPT: usize = 2_500_000;
 
-/// A packet with path numbers of its own, and as it is protected.
+/// Returns a packet as received, with its own path numbers, and as it is protected.
 fn packet(number: u64) -> (Vec<u8>, Vec<u8>) {
     let write = |path_number: u16| {
         let header = Header {
@@ -57,7 +57,7 @@ fn repair(numbers: &[u64]) -> Vec<u8> {
     payload
 }
 
-/// One to which a repair packet has come, so that it keeps packets.
+/// Returns a recovery that has received a repair packet, so that it keeps packets.
 fn in_use() -> Recovery {
     let mut recovery = Recovery::default();
     recovery.on_repair(Instant::ZERO, BASE, &[]);
@@ -101,7 +101,7 @@ fn a_repair_packet_waits_for_all_but_one() {
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[b, c, d]));
     receive(&mut recovery, &[c]);
     assert_eq!(recovery.poll(SSRC, &MAP), None);
-    // With `a` comes `b`, and with that `d`.
+    // Packet `a` completes `b`, and `b` completes `d`.
     receive(&mut recovery, &[a]);
     assert_eq!(recovery.poll(SSRC, &MAP).map(|r| r.sequence), Some(b));
     assert_eq!(recovery.poll(SSRC, &MAP).map(|r| r.sequence), Some(d));
@@ -155,13 +155,14 @@ fn absurd_repair_packets_are_counted_and_dropped() {
     let far = BASE + 20_000;
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[far, far + 1]));
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE])[..11]);
-    // The length does not fit: the sender held another packet than we have.
+    // The length does not match: the sender protected another packet than the one
+    // received.
     let mut wrong = repair(&[BASE, BASE + 1]);
     wrong[2] ^= 0xff;
     recovery.on_repair(Instant::ZERO, BASE, &wrong);
     assert_eq!(recovery.poll(SSRC, &MAP), None);
     assert_eq!(recovery.counters.broken, 3);
-    // Of packets that were never sent.
+    // Repair packets for packets that were never sent.
     for _ in 0..10_000 {
         recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE + 50, BASE + 90]));
         assert_eq!(recovery.poll(SSRC, &MAP), None);

@@ -1,4 +1,4 @@
-//! Packets that a path held in its queue while it was dead.
+//! Packets that a dead path held in its queue.
 
 use super::support::*;
 use crate::receive::*;
@@ -70,7 +70,7 @@ fn old_packets_do_not_restart_the_stream_after_all_paths_were_dead() {
             }
         }
     }
-    // Copies, 11 s later, when nothing has come for two.
+    // Copies, 11 s later, after two seconds without any packet.
     for packet in stuck {
         wire.deliver(at_ms(1000) + FRAME * 360, packet);
     }

@@ -1,11 +1,11 @@
-//! H.264: no packet numbers its frame or says that it is the first.
+//! H.264: packets neither number their frame nor mark the first packet of it.
 
 use super::support::{A, FIRST, at_ms, ms};
 use crate::receive::*;
 use weft_units::Codec;
 use weft_wire::payload::h264::{self, NalHeader, nal_units};
 
-/// A sender's packets, in order.
+/// Packets of a sender, in order.
 struct Sender {
     sequence: u64,
     frames: u32,
@@ -33,8 +33,8 @@ impl Sender {
         }
     }
 
-    /// A picture of units of these types; slices have a length of 2500, so
-    /// three packets.
+    /// Makes a picture of units of these types; slices have a length of 2500, so three
+    /// packets.
     fn frame(&mut self, kinds: &[u8]) -> Vec<Packet> {
         let mut packets = Vec::new();
         for &kind in kinds {
@@ -67,7 +67,7 @@ impl Sender {
         self.frame(&[SLICE])
     }
 
-    /// A packet that only takes a sequence number.
+    /// Makes a packet that only takes a sequence number.
     fn filler(&mut self) -> Packet {
         self.sequence += 1;
         Packet {
@@ -82,7 +82,7 @@ impl Sender {
 struct Desk {
     receiver: Receiver,
     now: u64,
-    /// RTP timestamp, whether it is a keyframe, types of its units.
+    /// RTP timestamp, whether it is a keyframe, and types of its units.
     shown: Vec<(u32, bool, Vec<u8>)>,
     keyframes_asked: usize,
 }
@@ -119,7 +119,7 @@ impl Desk {
         }
     }
 
-    /// The time until the next frame.
+    /// Waits until the next frame.
     fn wait(&mut self, millis: u64) {
         let until = self.now + millis;
         while self.now < until {
@@ -177,7 +177,7 @@ fn packets_out_of_order_over_the_borders_of_frames_make_the_same_frames() {
     desk.take(&sender.keyframe());
     desk.wait(33);
     let two = [sender.delta(), sender.delta()].concat();
-    // The second frame is there before any packet of the first.
+    // The second frame arrives before any packet of the first.
     desk.take(two[3..].iter().rev());
     desk.wait(5);
     desk.take(two[..3].iter().rev());
@@ -192,7 +192,7 @@ fn a_frame_is_not_taken_for_whole_without_its_beginning() {
     desk.take(&sender.keyframe());
     desk.wait(33);
     let frame = sender.delta();
-    // What remains is contiguous and ends with the marker.
+    // The remaining packets are contiguous and end with the marker.
     desk.take(&frame[1..]);
     desk.wait(60);
     assert_eq!(desk.timestamps(), [0]);
@@ -234,7 +234,7 @@ fn the_first_frame_is_an_idr_picture_with_both_parameter_sets() {
     assert!(desk.keyframes_asked > 0);
     desk.take(&sender.keyframe());
     desk.wait(33);
-    // Once they are known, they may be left out.
+    // Once the parameters are known, they may be omitted.
     desk.take(&sender.frame(&[IDR]));
     desk.wait(500);
     let keyframes: Vec<bool> = desk.shown.iter().map(|(_, key, _)| *key).collect();

@@ -1,14 +1,14 @@
-//! Receivers of other applications.
+//! Profiles of other applications' receivers.
 
 use super::support::*;
 use crate::receive::*;
 use weft_units::{Duration, Instant};
 
 const PACKETS: u64 = 10;
-/// First packet of the frame that is never complete.
+/// First packet of the frame that never becomes complete.
 const HOLE: u64 = 30;
 
-/// Receives 200 frames, keyframes at these places, one of which lacks a packet for
+/// Receives 200 frames with keyframes at these positions. One frame lacks a packet for
 /// good. Retransmissions are lost.
 fn with_a_hole(profile: ReceiverProfile, keyframes: &[u64]) -> Wire {
     let mut wire = Wire::new(Receiver::new(ReceiveConfig {
@@ -33,7 +33,7 @@ fn captured(frame: u64) -> Instant {
     at_ms(1000) + FRAME * frame
 }
 
-/// Times of the keyframe requests, from the frame that is never complete.
+/// Returns the times of the keyframe requests, relative to the incomplete frame.
 fn requests(wire: &Wire) -> Vec<Duration> {
     let asked = |(at, event): &(Instant, ReceiveEvent)| {
         let is_request = *event == ReceiveEvent::KeyframeNeeded;
@@ -51,7 +51,7 @@ fn a_patient_receiver_asks_for_a_keyframe_every_three_seconds_while_packets_come
         ..ReceiverProfile::default()
     };
     let wire = with_a_hole(patient, &[0]);
-    // The lost packet is given up after a second: that asks for nothing. The last
+    // The lost packet is given up after a second, which causes no request. The last
     // packet comes 5.7 s after the hole, and 5 s later the stream is inactive.
     assert_eq!(wire.receiver.stats().repair.abandoned, 1);
     let expected = [3000, 6000, 9000].map(ms);
@@ -70,8 +70,8 @@ fn a_full_packet_buffer_is_emptied_and_asks_for_a_keyframe() {
         ..ReceiverProfile::default()
     };
     let wire = with_a_hole(profile, &[0]);
-    // 64 numbers are 6.4 frames of 10 packets: the buffer is emptied within a frame,
-    // whose other packets fill it again, as in libwebrtc.
+    // 64 numbers are 6.4 frames of 10 packets: the buffer is emptied within a frame, and
+    // the other packets of that frame fill it again, as in libwebrtc.
     let asked = requests(&wire);
     assert!((FRAME * 5..FRAME * 7).contains(&asked[0]), "{asked:?}");
     assert!((10..20).contains(&asked.len()), "{asked:?}");
@@ -106,7 +106,7 @@ fn measured_reordering_asks_at_once_until_packets_overtake_each_other() {
             ..video_config(Delivery::Frames)
         }));
         let mut encoder = Encoder::new(Layers::One);
-        // One packet every 2 ms, from a multiple of 20 ms on.
+        // One packet every 2 ms, starting at a multiple of 20 ms.
         for (index, packet) in encoder.frame(true, 50).into_iter().enumerate() {
             let index = index as u64;
             let overtaken = late_first && index == 3;
@@ -124,10 +124,11 @@ fn measured_reordering_asks_at_once_until_packets_overtake_each_other() {
         let (at, _) = nack.expect("the lost packet is asked for");
         at.saturating_since(at_ms(1044))
     };
-    // The first packet behind the gap comes at 1,044 ms.
+    // The first packet after the gap comes at 1,044 ms.
     let measured = asked_after(false, Reordering::Measured);
     assert_eq!(measured, Duration::ZERO);
-    // Overtaken by four: five packets or until 1,060 ms, whichever is sooner.
+    // Overtaken by four packets: waits for five packets or until 1,060 ms, whichever is
+    // sooner.
     let later = asked_after(true, Reordering::Measured);
     assert!((ms(8)..=ms(10)).contains(&later), "{later:?}");
     let fixed = asked_after(false, Reordering::Fixed);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use weft_units::{Instant, Rng};
 
-/// Anything that an authenticated peer could send, in any order.
+/// Any packet that an authenticated peer could send, in any order.
 #[derive(Clone, Debug)]
 struct Arbitrary {
     wait_us: u64,
@@ -28,7 +28,7 @@ fn arbitrary() -> impl Strategy<Value = Arbitrary> {
         1 => any::<u32>(),
     ];
     let payload = prop_oneof![
-        // Start of a frame, middle, and whatever.
+        // Start of a frame, middle of a frame, and arbitrary bytes.
         Just(vec![0x10, 0x00, 1, 2]),
         Just(vec![0x10, 0x01, 1, 2]),
         Just(vec![0x00, 7]),
@@ -131,7 +131,7 @@ proptest! {
         let wire = play(receiver, packets);
         let stats = wire.receiver.stats();
         prop_assert!(stats.repair.requested >= stats.repair.nacks);
-        // 500 a second and the burst.
+        // 500 a second plus the burst.
         let span = wire.events.last().map_or(0.0, |(at, _)| at.as_secs_f64());
         prop_assert!(stats.repair.requested as f64 <= 250.0 + 500.0 * span + 1.0);
     }
@@ -237,7 +237,7 @@ proptest! {
                 let slow = rng.chance(0.5);
                 let packet = encoder.by(if slow { B } else { A }, packet);
                 let transit = ms(20 + skew * u64::from(slow) + rng.below(20));
-                // A path keeps its order.
+                // Each path keeps its order.
                 let last = &mut previous[usize::from(slow)];
                 *last = (*last).max(sent + transit);
                 wire.deliver(*last, packet);
@@ -245,7 +245,7 @@ proptest! {
         }
         wire.run(at_ms(60_000));
         let stats = wire.receiver.stats();
-        // Frames that nothing refers to are skipped until the delay is known.
+        // Frames that no other refers to are skipped until the delay is known.
         let droppable = !matches!(layers, Layers::One | Layers::Plain);
         prop_assert!(stats.frames.released == 120 || (droppable && stats.frames.released > 100));
         prop_assert_eq!(stats.repair, RepairCounters::default());

@@ -3,11 +3,11 @@ use crate::receive::*;
 use weft_units::{Duration, Instant, PathId, Rng};
 
 const PACKETS: u64 = 10;
-/// Between two packets of a frame.
+/// Time between two packets of a frame.
 const PACING: Duration = Duration::from_millis(1);
 
-/// Sends `frames` frames of ten packets; `route` gives each packet its path
-/// and its transit, `None` for lost.
+/// Sends `frames` frames of ten packets; `route` gives each packet its path and its
+/// transit, `None` if it is lost.
 fn send(
     wire: &mut Wire,
     encoder: &mut Encoder,
@@ -46,8 +46,8 @@ fn skew_between_numbered_paths_causes_no_nack() {
         assert_eq!(stats.repair, RepairCounters::default(), "skew {skew:?}");
         assert_eq!(stats.frames.released, 300);
         assert_eq!(stats.packets.missing, 0);
-        // The slower path's last packet decides: skew, nine packets of
-        // pacing and the margin.
+        // The slower path's last packet decides: the skew, nine packets of pacing and the
+        // margin.
         let expected = skew + ms(9) + ms(5);
         let off = stats.delays.playout.saturating_sub(expected)
             + expected.saturating_sub(stats.delays.playout);
@@ -86,7 +86,7 @@ fn under_skew_exactly_the_lost_packets_are_asked_for() {
     let mut lost = std::collections::BTreeSet::new();
     send(&mut wire, &mut encoder, 300, |_, sequence| {
         let (path, transit) = alternate(sequence, ms(50));
-        // Not in the last frame: nothing behind it would show the loss.
+        // Not in the last frame: no later packet would show the loss.
         let is_lost = rng.chance(0.02) && (FIRST + 1..FIRST + 2900).contains(&sequence);
         if is_lost {
             lost.insert(sequence);
@@ -124,14 +124,14 @@ fn five_percent_loss_is_restored_by_retransmission() {
     assert_eq!(stats.packets.recovered, lost);
     assert_eq!(stats.packets.missing, 0);
     assert_eq!(stats.repair.keyframes, 0);
-    // Each loss once, and again for the answers that are lost as well.
+    // One request for each loss, and more for the answers that are lost as well.
     assert!(stats.repair.requested >= lost);
     assert!(
         stats.repair.requested <= lost * 11 / 10,
         "{:?}",
         stats.repair
     );
-    // No freeze by the W3C's measure: 150 ms more than the frame interval.
+    // No freeze by the W3C's definition: 150 ms more than the frame interval.
     let gap = wire.largest_gap();
     assert!(gap < FRAME + ms(150), "{gap:?}");
 }
@@ -151,8 +151,8 @@ fn an_outage_of_300_ms_is_one_gap_and_costs_no_keyframe() {
     assert_eq!(stats.frames.released, 300);
     assert_eq!(stats.repair.keyframes, 0);
     assert_eq!(stats.packets.recovered, 90);
-    // The gap and one round trip, with the tolerance for reordering and the
-    // frame interval; not less than the outage.
+    // The gap contains one round trip, the tolerance for reordering and the frame
+    // interval; it is not shorter than the outage.
     let gap = wire.largest_gap();
     assert!((ms(300)..ms(420)).contains(&gap), "{gap:?}");
 }
@@ -162,7 +162,7 @@ fn the_death_of_one_of_two_paths_loses_nothing_that_is_sent_again() {
     let mut wire = Wire::new(video(Delivery::Frames));
     wire.answer_after = Some(ms(60));
     let mut encoder = Encoder::new(Layers::One);
-    // B dies; the sender moves over 150 ms later.
+    // B dies; the sender switches 150 ms later.
     let (death, moved) = (at_ms(3000), at_ms(3150));
     send(&mut wire, &mut encoder, 300, |sent, sequence| {
         let (path, transit) = alternate(sequence, ms(30));
@@ -175,7 +175,7 @@ fn the_death_of_one_of_two_paths_loses_nothing_that_is_sent_again() {
     let stats = wire.receiver.stats();
     assert_eq!(stats.frames.released, 300);
     assert_eq!(stats.repair.keyframes, 0);
-    // Until the allowance for skew has passed B may still bring them.
+    // B may still deliver them until the skew allowance has passed.
     let gap = wire.largest_gap();
     assert!((ms(200)..ms(350)).contains(&gap), "{gap:?}");
 }
@@ -185,7 +185,7 @@ fn a_lost_frame_that_nothing_refers_to_is_skipped_in_time() {
     let mut wire = Wire::new(video(Delivery::Frames));
     let mut encoder = Encoder::new(Layers::Two);
     send(&mut wire, &mut encoder, 60, |_, sequence| {
-        // Frame 21 as a whole, and one packet of frame 31: both layer 1.
+        // All of frame 21, and one packet of frame 31: both in layer 1.
         let frame = (sequence - FIRST) / PACKETS;
         let is_lost = frame == 21 || sequence == FIRST + 315;
         (A, (!is_lost).then_some(ms(20)))
@@ -196,7 +196,7 @@ fn a_lost_frame_that_nothing_refers_to_is_skipped_in_time() {
     assert_eq!(stats.frames.dropped, 2);
     assert_eq!(stats.repair.keyframes, 0);
     assert_eq!(stats.packets.missing, 11);
-    // A skipped frame leaves two intervals, not more.
+    // A skipped frame leaves two intervals and not more.
     assert!(wire.largest_gap() <= FRAME * 2 + ms(1));
 }
 
@@ -222,8 +222,8 @@ fn a_lost_reference_stops_the_picture_until_the_keyframe() {
     let expected: Vec<u64> = (0..20).chain(40..60).collect();
     assert_eq!(pictures, expected);
     assert_eq!(wire.receiver.stats().frames.dropped, 20);
-    // Asked for once patience (300 ms at the default round trip) is over, and
-    // not more often than once a bit: the picture stands for 660 ms.
+    // It is requested once the patience (300 ms at the default round trip) is over, and
+    // not too often: the picture freezes for 660 ms.
     let asked: Vec<Instant> = wire
         .events
         .iter()
@@ -310,8 +310,8 @@ fn audio_comes_in_order_at_even_times_and_a_hole_stays_a_hole() {
         .collect();
     let expected: Vec<u64> = (0..500).filter(|n| *n != 300).collect();
     assert_eq!(heard, expected);
-    // Once the delay has adapted, the rhythm is that of the sender, shrinking
-    // by at most one part in twenty.
+    // Once the delay has adapted, the rhythm is that of the sender, faster by at most one
+    // part in twenty.
     for pair in frames[100..].windows(2) {
         let step = pair[1].0.saturating_since(pair[0].0);
         let steps = pair[1].1.first_sequence - pair[0].1.first_sequence;
@@ -397,7 +397,7 @@ fn a_frame_that_says_that_nothing_refers_to_it_is_skipped_in_time() {
     let stats = wire.receiver.stats();
     assert_eq!((stats.frames.released, stats.frames.dropped), (59, 1));
     assert!(wire.largest_gap() <= FRAME * 2 + ms(1));
-    // Asked for while it was of use, and no longer.
+    // It is requested only while it is useful.
     assert_eq!(stats.repair.requested, 1);
     assert_eq!(stats.repair.keyframes, 0);
 }

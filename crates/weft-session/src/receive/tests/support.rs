@@ -1,4 +1,4 @@
-//! A sender, links and an answering retransmitter, as small as they can be.
+//! Minimal sender, links and retransmitter.
 
 use crate::receive::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,25 +38,25 @@ pub fn audio(delivery: Delivery) -> Receiver {
     })
 }
 
-/// How frames refer to each other.
+/// References between frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layers {
-    /// Every frame refers to the one before.
+    /// Every frame refers to the previous one.
     One,
-    /// VP8 without picture numbers: only sequence numbers tell.
+    /// VP8 without picture numbers: only sequence numbers identify frames.
     Plain,
-    /// Every third frame is referred to by no other, and says so.
+    /// No other frame refers to every third frame, which is marked so.
     Droppable,
-    /// Every second frame is of temporal layer 1 and refers to the base only.
+    /// Every second frame is in temporal layer 1 and refers to the base only.
     Two,
     /// Layers 0 2 1 2; the second of layer 2 refers to layer 1.
     Three,
 }
 
-/// A VP8 sender's packetiser.
+/// Packetiser of a VP8 sender.
 pub struct Encoder {
     pub layers: Layers,
-    /// Per frame: the frames that it refers to.
+    /// Referenced frames for each frame.
     pub references: Vec<Vec<u32>>,
     sequence: u64,
     since_keyframe: u32,
@@ -76,12 +76,12 @@ impl Encoder {
         }
     }
 
-    /// Layer, layer sync, and the frames referred to by their distance.
+    /// Returns the layer, the layer sync, and the distances of the referenced frames.
     fn pattern(&self) -> (u8, bool, &'static [u32]) {
         match (self.layers, self.since_keyframe) {
             (_, 0) => (0, false, &[]),
             (Layers::One | Layers::Plain, _) => (0, false, &[1]),
-            // 0 1 d 3 4 d: the frame behind a droppable one skips it.
+            // 0 1 d 3 4 d: the frame after a droppable one skips it.
             (Layers::Droppable, n) if n % 3 == 0 => (0, false, &[2]),
             (Layers::Droppable, _) => (0, false, &[1]),
             (Layers::Two, n) if n % 2 == 1 => (1, true, &[1]),
@@ -95,7 +95,7 @@ impl Encoder {
         }
     }
 
-    /// The packets of the next frame, without path.
+    /// Returns the packets of the next frame, without a path.
     pub fn frame(&mut self, keyframe: bool, packets: u64) -> Vec<ReceivedPacket<'static>> {
         if keyframe {
             self.since_keyframe = 0;
@@ -133,7 +133,7 @@ impl Encoder {
                 marker: index + 1 == packets,
                 audio_level: None,
                 dependency: &[],
-                // A test's packets may live as long as it.
+                // Leaked, because a test's packets may live as long as the test.
                 payload: payload.leak(),
                 recovered: false,
             }
@@ -144,7 +144,7 @@ impl Encoder {
         out
     }
 
-    /// Sends the packet by `path`, numbered for it.
+    /// Assigns the packet to `path` and numbers it there.
     pub fn by(
         &mut self,
         path: PathId,
@@ -158,29 +158,30 @@ impl Encoder {
     }
 }
 
-/// The frame with this timestamp.
+/// Returns the number of the frame with this timestamp.
 pub fn number_of(timestamp: u32) -> u32 {
     timestamp.wrapping_sub(timestamp_of(0)) / 3_000
 }
 
-/// Timestamp of the frame with this number, at 30 Hz; wraps in the first second.
+/// Returns the timestamp of the frame with this number, at 30 Hz; it wraps in the first
+/// second.
 pub fn timestamp_of(frame: u32) -> u32 {
     (u32::MAX - 30_000).wrapping_add(frame.wrapping_mul(3_000))
 }
 
-/// Delivers packets and timeouts in the order of time.
+/// Delivers packets and timeouts in time order.
 pub struct Wire {
     pub receiver: Receiver,
     pub events: Vec<(Instant, ReceiveEvent)>,
-    /// Sequence numbers asked for, in all NACKs.
+    /// Sequence numbers requested in all NACKs.
     pub nacked: BTreeSet<u64>,
-    /// Packets that the sender can send again, and the time after which they
-    /// arrive.
+    /// Packets that the sender can send again; retransmissions arrive after
+    /// `answer_after`.
     pub history: BTreeMap<u64, ReceivedPacket<'static>>,
-    /// When each packet came first.
+    /// First arrival of each packet.
     pub arrived: BTreeMap<u64, Instant>,
     pub answer_after: Option<Duration>,
-    /// True to lose this many-th answer.
+    /// Returns true if the answer with this number is lost.
     pub answer_lost: fn(u64) -> bool,
     queue: BTreeMap<(Instant, u64), ReceivedPacket<'static>>,
     order: u64,
@@ -203,13 +204,13 @@ impl Wire {
         }
     }
 
-    /// A packet that arrives.
+    /// Delivers a packet at this time.
     pub fn deliver(&mut self, at: Instant, packet: ReceivedPacket<'static>) {
         self.history.insert(packet.sequence, packet);
         self.enqueue(at, packet);
     }
 
-    /// A packet that is lost, but can be sent again.
+    /// Loses a packet, which can still be sent again.
     pub fn lose(&mut self, packet: ReceivedPacket<'static>) {
         self.history.insert(packet.sequence, packet);
     }
@@ -245,7 +246,7 @@ impl Wire {
         }
     }
 
-    /// The frames that were released, and when.
+    /// Returns the released frames with their times.
     pub fn frames(&self) -> Vec<(Instant, &ReceivedFrame)> {
         let released = self.events.iter().filter_map(|(at, event)| match event {
             ReceiveEvent::Frame(frame) => Some((*at, frame)),
@@ -254,7 +255,7 @@ impl Wire {
         released.collect()
     }
 
-    /// The longest time between two releases.
+    /// Returns the longest time between two releases.
     pub fn largest_gap(&self) -> Duration {
         let frames = self.frames();
         let gaps = frames.windows(2).map(|w| w[1].0.saturating_since(w[0].0));

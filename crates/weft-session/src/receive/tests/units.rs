@@ -13,7 +13,7 @@ use weft_wire::payload::PictureNumbers;
 fn the_report_is_that_of_rfc_3550() {
     let mut reception = Reception::new(8_000);
     assert_eq!(reception.take_report(), None);
-    // 100 expected from 65 536 + 65 500 on, every fourth lost: 64/256.
+    // 100 packets are expected from 65 536 + 65 500 on, and every fourth is lost: 64/256.
     for n in (0..100).filter(|n| n % 4 != 2) {
         reception.on_packet(at_ms(20 * n), FIRST + n, 160 * n as u32);
     }
@@ -23,7 +23,7 @@ fn the_report_is_that_of_rfc_3550() {
     // 65 500 + 99 is 63 in the next cycle.
     assert_eq!(figures.highest_sequence, 0x1_003f);
     assert_eq!(figures.jitter, 0);
-    // The next 20 come, and two of the lost: more than expected is no loss.
+    // The next 20 arrive, and two of the lost: more than expected is not loss.
     for n in (100..120).chain([2, 6]) {
         reception.on_packet(at_ms(20 * 120), FIRST + n, 160 * n as u32);
     }
@@ -61,7 +61,7 @@ fn the_ring_knows_new_duplicate_and_too_old() {
     assert_eq!(buffer.missing_between(FIRST + 9, FIRST + 9).count(), 0);
 }
 
-/// Frames at 100 Hz with the given extra transits; the resulting delay.
+/// Returns the delay after frames at 100 Hz with these extra transits.
 fn delay_after(extra_ms: impl Iterator<Item = u64>) -> Duration {
     delay_of(JitterBuffer::new(MediaKind::Video, 1_000), extra_ms)
 }
@@ -78,29 +78,29 @@ fn delay_of(mut jitter: JitterBuffer, extra_ms: impl Iterator<Item = u64>) -> Du
 
 #[test]
 fn the_delay_follows_the_95_percent_quantile_up_at_once() {
-    // The margin alone.
+    // Only the margin.
     assert_eq!(delay_after((0..200).map(|_| 0)), ms(5));
-    // A late frame counts while there are fewer than twenty.
+    // A late frame counts while there are fewer than twenty frames.
     assert_eq!(delay_after([0, 60].into_iter()), ms(65));
-    // Six late ones of 128 are put up with, seven are not.
+    // Six late frames of 128 are tolerated, seven are not.
     let is_late = |n, count| n % 20 == 19 && n / 20 < count || count == 7 && n == 127;
     let late = |count| (0..128).map(move |n| if is_late(n, count) { 60 } else { 0 });
     assert_eq!(delay_after(late(6)), ms(5));
     assert_eq!(delay_after(late(7)), ms(65));
-    // No more than the cap.
+    // Not above the limit.
     assert_eq!(delay_after((0..200).map(|_| 900)), ms(200));
 }
 
 #[test]
 fn the_delay_shrinks_by_a_tenth_of_the_time() {
-    // 60 ms late for 128 frames of 10 ms, then in time: five blocks of 250 ms
-    // fill the window, and when two of them are in time, three remain, which
-    // is what may be late. That is so 50 frames after the last late one.
+    // 60 ms late for 128 frames of 10 ms, then in time: five blocks of 250 ms fill the
+    // window. When two of them are in time, three late ones remain, which are tolerated.
+    // That happens 50 frames after the last late one.
     let late_then = |in_time| (0..128 + in_time).map(|n| if n < 128 { 60 } else { 0 });
     assert_eq!(delay_after(late_then(20)), ms(65));
     let gone: Vec<Duration> = (20..128).map(|n| delay_after(late_then(n))).collect();
     let begin = gone.iter().position(|d| *d < ms(65)).unwrap();
-    // A millisecond per frame; the first one comes 50 ms early.
+    // The delay shrinks by a millisecond per frame; the first one comes 50 ms early.
     for (n, delay) in gone[begin..].iter().take(40).enumerate() {
         assert!(
             *delay <= ms(65 - n as u64) && *delay >= ms(62 - n as u64),
@@ -112,13 +112,13 @@ fn the_delay_shrinks_by_a_tenth_of_the_time() {
 
 #[test]
 fn a_run_of_late_frames_is_not_waited_for() {
-    // 1.2 s in time, then 50 of 78 frames 200 ms late: two blocks or three.
+    // 1.2 s in time, then 50 of 78 frames 200 ms late: two or three blocks.
     let event = (0..200).map(|n| if (120..170).contains(&n) { 200 } else { 0 });
-    // But a sign of trouble, for 20 s.
+    // The event still counts as trouble for 20 s.
     assert_eq!(delay_after(event), ms(50));
     let later = (0..2300).map(|n| if (120..170).contains(&n) { 200 } else { 0 });
     assert_eq!(delay_after(later), ms(5));
-    // As many late ones, spread: they recur.
+    // As many late frames, but spread out: they recur.
     let often = (0..200).map(|n| if n % 10 == 0 { 200 } else { 0 });
     assert_eq!(delay_after(often), ms(200));
 }
@@ -165,7 +165,7 @@ fn a_frame_is_played_at_its_timestamp_plus_the_delay() {
     assert_eq!(jitter.delay(), ms(15));
 }
 
-/// Checks at each of its wake-ups until then; what it asked for and when.
+/// Checks at each wake-up until then; returns the findings and their times.
 fn asked(tracker: &mut NackTracker, until: Instant) -> Vec<(Instant, Findings)> {
     let mut out = Vec::new();
     while let Some(at) = tracker.wake().filter(|at| *at <= until) {
@@ -219,10 +219,10 @@ fn requests_are_bounded_in_burst_rate_and_number() {
     assert!(tracker.on_packet(at_ms(1_000), A, FIRST + 401, None));
     let rounds = asked(&mut tracker, at_ms(1_090));
     assert_eq!(rounds[0].1.requested.len(), 250);
-    // 90 ms of credit since, two milliseconds each.
+    // The 90 ms since then give credit for one request per two milliseconds.
     let rest: usize = rounds[1..].iter().map(|(_, f)| f.requested.len()).sum();
     assert_eq!(rest, 45);
-    // An outage that is longer than it is worth asking for.
+    // An outage that is too long for requests.
     assert!(!tracker.on_packet(at_ms(1_090), A, FIRST + 1_000, None));
     assert_eq!(tracker.wake(), None);
 }
@@ -230,13 +230,13 @@ fn requests_are_bounded_in_burst_rate_and_number() {
 #[test]
 fn a_gap_in_one_paths_numbers_waits_for_the_other_path() {
     let mut tracker = NackTracker::new(Reordering::Fixed);
-    // A brings 0 2 . 6 8 10, B still has 1 3 5 7 in flight.
+    // A delivers 0 2 . 6 8 10, and B still has 1 3 5 7 in flight.
     for (number, sequence) in [(0, 0), (1, 2), (3, 6), (4, 8), (5, 10)] {
         tracker.on_packet(at_ms(100), A, FIRST + sequence, Some(number));
     }
     tracker.on_packet(at_ms(100), B, FIRST + 1, Some(0));
     assert_eq!(asked(&mut tracker, at_ms(149)), []);
-    // B passes by 4 without bringing it: asked for at the next check.
+    // B passes 4 without delivering it: the next check requests it.
     for (number, sequence) in [(1, 3), (2, 5)] {
         tracker.on_packet(at_ms(150), B, FIRST + sequence, Some(number));
     }
@@ -250,7 +250,7 @@ fn a_gap_that_explains_all_that_is_missing_does_not_wait() {
     let mut tracker = NackTracker::new(Reordering::Fixed);
     tracker.on_packet(at_ms(100), B, FIRST, Some(0));
     tracker.on_packet(at_ms(100), A, FIRST + 1, Some(0));
-    // A lost two, and two are missing: B has none of them.
+    // A lost two packets, and two are missing: B has none of them.
     tracker.on_packet(at_ms(101), A, FIRST + 4, Some(3));
     let found = asked(&mut tracker, at_ms(115));
     assert_eq!(found.len(), 1);
@@ -261,7 +261,7 @@ fn a_gap_that_explains_all_that_is_missing_does_not_wait() {
 #[test]
 fn a_gap_that_every_path_has_passed_does_not_wait() {
     let mut tracker = NackTracker::new(Reordering::Fixed);
-    // A loses 4 and B loses 3: neither gap explains both.
+    // A loses 4 and B loses 3: neither gap explains both losses.
     for (number, sequence) in [(0, 0), (1, 2), (3, 6), (4, 8), (5, 10)] {
         tracker.on_packet(at_ms(100), A, FIRST + sequence, Some(number));
     }
@@ -341,7 +341,7 @@ fn a_damaged_layer_heals_at_its_sync_frame() {
     let whole = Hole::default();
     let mut references = References::default();
     references.on_released(&frame(0, info(10, 255, 0, false)), &whole);
-    // 11 is lost: of layer 1 or above, since 12 is the next base frame.
+    // 11 is lost: it is in layer 1 or above, because 12 is the next base frame.
     let base = frame(2, info(12, 0, 0, false));
     assert!(references.is_decodable(&base, &whole));
     assert_eq!(references.on_released(&base, &whole), 1);
@@ -386,13 +386,13 @@ fn payloads_that_are_not_vp8_are_counted_and_not_requested_again() {
     assert_eq!(stats.frames.complete, 0);
 }
 
-/// Each beginning makes the buffers again, 49 kB: not for each packet of who
-/// wants that.
+/// Each restart allocates the buffers again, 49 kB; a peer must not be able to cause one
+/// with each packet.
 #[test]
 fn timestamps_that_jump_all_the_time_restart_once_a_second() {
     let mut receiver = video(Delivery::Packets);
     for n in 0..3_000_u64 {
-        // Twenty seconds of 90 kHz there and back.
+        // Twenty seconds at 90 kHz forwards and back.
         let timestamp = if n % 2 == 0 { 0 } else { 20 * 90_000 };
         receiver.handle_packet(
             at_ms(n),
@@ -411,7 +411,7 @@ fn timestamps_that_jump_all_the_time_restart_once_a_second() {
         while receiver.poll_event().is_some() {}
     }
     let packets = receiver.stats().packets;
-    // Every other packet is of the time that counts at the moment.
+    // Every other packet has the timestamp base that is current at that moment.
     assert!((1_400..=1_600).contains(&packets.received), "{packets:?}");
     assert!((1_400..=1_600).contains(&packets.late), "{packets:?}");
 }

@@ -1,4 +1,4 @@
-//! Equation 2: what the receiver's feedback does to each path's packets.
+//! Equation 2: the effect of the receiver's feedback on each path's packets.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,11 @@ use weft_units::{Duration, Instant, PathId};
 
 use super::PathView;
 
-/// A correction halves in this time, so that a path gets its share back some
-/// time after what was wrong with it. Chosen by us with the scenario
-/// `converge/feedback-ablation`.
+/// Time in which a correction halves, so that a path regains its share some time after
+/// the problem. Chosen by us with the scenario `converge/feedback-ablation`.
 const HALF_LIFE: Duration = Duration::from_secs(5);
 
-/// One stream's corrections, in packets of a frame.
+/// Corrections for one stream, in packets per frame.
 #[derive(Default)]
 pub(super) struct Adjustments {
     paths: BTreeMap<PathId, Adjustment>,
@@ -20,8 +19,8 @@ pub(super) struct Adjustments {
 struct Adjustment {
     alpha: f64,
     since: Instant,
-    /// Feedback until then is about frames that were sent before this one
-    /// counted.
+    /// Time until which feedback is ignored, because it is about frames that were sent
+    /// before this correction took effect.
     deaf_until: Instant,
 }
 
@@ -33,19 +32,19 @@ impl Adjustment {
 }
 
 impl Adjustments {
-    /// Forgets a path that has left.
+    /// Forgets a removed path.
     pub fn remove(&mut self, path: PathId) {
         self.paths.remove(&path);
     }
 
-    /// Alpha of equation 2 as it stands, in whole packets.
+    /// Returns the current alpha of equation 2, in whole packets.
     pub fn current(&self, now: Instant, path: PathId) -> i64 {
         let alpha = self.paths.get(&path).map(|a| a.decayed(now));
         alpha.map_or(0, |alpha| alpha.round() as i64)
     }
 
-    /// Adds up what the receiver says, within bounds. The sum, or nothing if
-    /// this comes too early to say anything of the correction before.
+    /// Adds the receiver's feedback, within bounds. Returns the sum, or `None` if it
+    /// comes too early to reflect the previous correction.
     pub fn on_feedback(
         &mut self,
         now: Instant,
@@ -68,7 +67,7 @@ impl Adjustments {
         Some(alpha)
     }
 
-    /// Sets the correction of a disabled path that comes back.
+    /// Sets the correction of a disabled path that returns.
     pub fn return_with(&mut self, now: Instant, path: PathId, alpha: f64) {
         let adjustment = Adjustment {
             alpha: alpha.min(0.0),
@@ -79,9 +78,9 @@ impl Adjustments {
     }
 }
 
-/// Equation 2 for all paths of a frame. The sum stays: what one path gives up
-/// goes to the fast path while that has room, what one gets more comes from
-/// there.
+/// Applies equation 2 to all paths of a frame. The total stays the same: packets that one
+/// path loses go to the fast path while that has room, and packets that one path gains
+/// come from it.
 pub(super) fn corrected(
     mut shares: Vec<(PathId, usize)>,
     alphas: &[i64],
@@ -95,7 +94,7 @@ pub(super) fn corrected(
         spare += given_up;
     }
     let fast = shares.iter().position(|(id, _)| *id == fast).unwrap_or(0);
-    // From the fast path on, then in the order of ids.
+    // The fast path first, then the order of ids.
     let order: Vec<usize> = std::iter::once(fast)
         .chain((0..shares.len()).filter(|i| *i != fast))
         .collect();

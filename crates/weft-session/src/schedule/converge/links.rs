@@ -1,5 +1,5 @@
-//! Choice of the paths that carry media: equation 2 disables, equation 3
-//! enables.
+//! Selection of the paths that carry media: equation 2 disables paths, equation 3 enables
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use weft_units::{Duration, Instant, PathId};
 use super::super::{PathMode, PathUse};
 use super::PathView;
 
-/// A disabled path is not judged before so long, which is four of the
-/// duplicates that measure it. Chosen by us: its smoothed round trip would
-/// still be that of the load that it was disabled for.
+/// Shortest time before a disabled path is judged again: four of the duplicates that
+/// measure it. Chosen by us: before that, its smoothed round trip still reflects the load
+/// for which it was disabled.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -19,16 +19,16 @@ pub(super) struct Links {
     disabled: BTreeMap<PathId, Pause>,
 }
 
-/// Why a path is disabled.
+/// Reason for which a path is disabled.
 struct Pause {
     since: Instant,
-    /// The frame construction delay of the feedback that did it.
+    /// Frame construction delay in the feedback that disabled it.
     construction: Duration,
 }
 
 impl Links {
-    /// The paths that carry media: those that are not disabled, or all, if
-    /// none is left.
+    /// Returns the paths that carry media: those that are not disabled, or all if every
+    /// path is disabled.
     pub fn active(&self, paths: &[PathView]) -> Vec<PathView> {
         let enabled = |p: &&PathView| !self.disabled.contains_key(&p.id);
         let active: Vec<PathView> = paths.iter().filter(enabled).copied().collect();
@@ -48,8 +48,9 @@ impl Links {
         }
     }
 
-    /// Equation 3: half of the round trips' difference is within the frame
-    /// construction delay that the path had caused. Those that return.
+    /// Applies equation 3: a path returns if half of the difference of the round trips is
+    /// within the frame construction delay that it had caused. Returns the paths that
+    /// return.
     pub fn enable_recovered(
         &mut self,
         now: Instant,
@@ -76,7 +77,7 @@ impl Links {
         returned
     }
 
-    /// Forgets a path that has left.
+    /// Forgets a removed path.
     pub fn remove(&mut self, path: PathId) {
         self.uses.remove(&path);
         self.disabled.remove(&path);

@@ -1,6 +1,6 @@
-//! The scheduler of Converge, section 4: what a packet is decides its
-//! path, and what the receiver says of frames corrects it. docs/protocol/scheduler-converge.md
-//! has the paper's rules, what it leaves open and how we decided.
+//! Scheduler of Converge, section 4: the class of a packet decides its path, and the
+//! receiver's feedback on frames corrects the shares. docs/protocol/scheduler-converge.md
+//! has the paper's rules, its gaps and our decisions.
 
 mod adjust;
 mod links;
@@ -21,14 +21,14 @@ use adjust::{Adjustments, corrected};
 use links::Links;
 use priority::{Room, completion, fast_path, most_packets};
 
-/// The period of `P_max` and of equation 1 until two frames have shown it.
+/// Assumed period of `P_max` and of equation 1, until two frames have shown it.
 const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 
-/// Chosen by us: what is longer is no frame rate.
+/// Longest interval between frames; chosen by us: longer ones are not a frame rate.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Weight of a new frame in a stream's mean values, as that of a new sample in
-/// the smoothed round trip (RFC 6298). Chosen by us.
+/// Weight of a new frame in a stream's mean values, as for a new sample in the smoothed
+/// round trip (RFC 6298). Chosen by us.
 const GAIN: f64 = 1.0 / 8.0;
 
 pub(super) struct Converge {
@@ -39,7 +39,7 @@ pub(super) struct Converge {
     streams: BTreeMap<StreamId, Stream>,
 }
 
-/// State of one stream's frames.
+/// State for the frames of one stream.
 struct Stream {
     last_frame: Option<Instant>,
     /// Mean time between frames, in nanoseconds.
@@ -63,12 +63,12 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// The period of `P_max`.
+    /// Returns the period of `P_max`.
     fn period(&self) -> Duration {
         Duration::from_nanos(self.interval as u64)
     }
 
-    /// Equation 1 for the mean frame, not rounded.
+    /// Returns equation 1 for the mean frame, not rounded.
     fn share(&self, path: &PathView, active: &[PathView]) -> f64 {
         let sum: Rate = active.iter().map(|p| p.rate).sum();
         path.rate.as_bps() as f64 / sum.as_bps().max(1) as f64 * self.mean_packets()
@@ -81,19 +81,19 @@ impl Stream {
             *mean += (packets - *mean) * GAIN;
         }
         if let Some(before) = self.last_frame.replace(now) {
-            // Two frames a second at least: what comes later is a pause.
+            // At least two frames a second: anything slower is a pause.
             let elapsed = now.saturating_since(before).min(LONGEST_INTERVAL);
             self.interval += (elapsed.as_nanos() as f64 - self.interval) * GAIN;
         }
     }
 
-    /// `N` of the mean frame.
+    /// Returns `N` of the mean frame.
     fn mean_packets(&self) -> f64 {
         self.packets.unwrap_or(0.0)
     }
 }
 
-/// Equation 1's numerators.
+/// Returns equation 1's numerators.
 fn weights(paths: &[PathView]) -> Vec<(PathId, f64)> {
     let weight = |p: &PathView| (p.id, p.rate.as_bps() as f64);
     paths.iter().map(weight).collect()
@@ -110,7 +110,7 @@ impl Converge {
         }
     }
 
-    /// The paths that carry media; those that return begin with a packet of a
+    /// Returns the paths that carry media; a returning path starts with one packet of a
     /// frame.
     fn enable_recovered(
         &mut self,
@@ -134,7 +134,7 @@ impl Converge {
         !self.without.contains(Ablation::Priorities) && class.has_priority()
     }
 
-    /// Equations 1 and 2: how many of `packets` each path gets.
+    /// Applies equations 1 and 2: returns how many of `packets` each path gets.
     fn divide(
         &mut self,
         now: Instant,
@@ -154,8 +154,8 @@ impl Converge {
         corrected(shares, &alphas, &most, fast)
     }
 
-    /// A disabled path is too slow for pictures, and lives: it comes last, so
-    /// that there is a copy where it is the only other one.
+    /// Assigns sound. A disabled path is too slow for pictures but alive: it comes last,
+    /// so that there is a copy on it if it is the only other path.
     fn sound(
         &mut self,
         now: Instant,
@@ -189,7 +189,8 @@ impl Scheduler for Converge {
         let mut ranked: Vec<usize> = (0..chosen.len())
             .filter(|i| self.has_priority(batch.classes[*i]))
             .collect();
-        // The lowest level overflows first; within one, what is sent last.
+        // The lowest priority overflows first; within one priority, the packet that is
+        // sent last.
         ranked.sort_by_key(|i| batch.classes[*i]);
         let total = batch.sizes.len();
         for index in ranked {

@@ -1,4 +1,4 @@
-//! The fast path, and the room of each path for what has priority.
+//! Choice of the fast path, and the room of each path for packets with priority.
 
 use std::collections::BTreeMap;
 
@@ -6,37 +6,37 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
 use super::PathView;
 
-/// `k` of algorithm 1, the largest RTP packet: libwebrtc's, and the default of
+/// `k` of algorithm 1, the largest RTP packet: libwebrtc's value, and the default of
 /// [`crate::Config::max_packet`].
 pub(super) const LARGEST_PACKET: Bytes = Bytes(1200);
 
-/// The maximum number of packets of a path in a frame's time, at least one.
+/// Returns the maximum number of packets on a path in a frame's time, at least one.
 pub(super) fn most_packets(path: &PathView, period: Duration) -> usize {
     ((path.rate * period).0 / LARGEST_PACKET.0).max(1) as usize
 }
 
-/// The rate at which a path delivers: its sending rate without what it loses.
+/// Returns the rate at which a path delivers: its sending rate without its losses.
 pub(super) fn goodput(path: &PathView) -> Rate {
     path.rate.mul_f64((1.0 - path.loss).clamp(0.0, 1.0))
 }
 
-/// Algorithm 1: when `size` more would have arrived. What waits for the pacer
-/// goes before it.
+/// Returns the time until `size` more bytes would have arrived (algorithm 1). Packets
+/// that wait for the pacer leave first.
 pub(super) fn completion(path: &PathView, size: Bytes) -> Duration {
     let transmission = goodput(path).time_for(path.queued + size);
     transmission.unwrap_or(Duration::from_secs(3600)) + path.srtt / 2
 }
 
-/// Algorithm 1: the path on which `packets` of the largest size would arrive
-/// first. `paths` are not empty.
+/// Returns the path on which `packets` of the largest size would arrive first (algorithm
+/// 1). `paths` must not be empty.
 pub(super) fn fast_path(packets: usize, paths: &[PathView]) -> PathId {
     let size = Bytes(LARGEST_PACKET.0 * packets as u64);
     let fast = paths.iter().min_by_key(|p| (completion(p, size), p.id));
     fast.map_or(PathId(0), |p| p.id)
 }
 
-/// Part of `P_max` that is taken, path by path. It comes free again at the
-/// path's sending rate, so that `P_max` holds for any stretch of a frame's time.
+/// Used part of `P_max` for each path. It drains at the path's sending rate, so that
+/// `P_max` applies to any period of a frame's length.
 #[derive(Default)]
 pub(super) struct Room {
     taken: BTreeMap<PathId, f64>,
@@ -57,7 +57,7 @@ impl Room {
         }
     }
 
-    /// Forgets a path that has left.
+    /// Forgets a removed path.
     pub fn remove(&mut self, path: PathId) {
         self.taken.remove(&path);
     }
@@ -74,9 +74,9 @@ impl Room {
         self.taken(path.id) + 1.0 <= most_packets(path, self.period) as f64
     }
 
-    /// The path of the next packet with priority, one of `batch`: the fast
-    /// one, or, if that is full, the one that the packet was made for, or the
-    /// next quickest that is not full, or, if all are, the emptiest.
+    /// Returns the path of the next packet with priority, one of `batch`: the fast path;
+    /// if that is full, the path that the packet was made for; then the next quickest
+    /// path that is not full; if all are full, the emptiest.
     pub fn take(&mut self, batch: usize, paths: &[PathView], made_for: Option<PathId>) -> PathId {
         let size = Bytes(LARGEST_PACKET.0 * batch as u64);
         let mut order: Vec<&PathView> = paths.iter().collect();

@@ -22,7 +22,7 @@ fn view(id: u8, mbps: f64, srtt_ms: u64) -> PathView {
     }
 }
 
-/// The example of Converge, section 4.1.
+/// Paths in the example of Converge, section 4.1.
 fn example() -> [PathView; 2] {
     [view(1, 15.0, 40), view(2, 5.0, 40)]
 }
@@ -31,7 +31,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(100) + Duration::from_millis(ms)
 }
 
-/// Frame `number` of 30 a second: how many packets go over each path.
+/// Sends one of 30 frames a second; returns the packets on each path.
 fn send(
     converge: &mut Converge,
     now: Instant,
@@ -103,7 +103,7 @@ fn positive_feedback_adds_up_to_p_max() {
     feedback(&mut converge, at(1), 2, 5, &paths);
     assert_eq!(send(&mut converge, at(33), &media, &paths), [25, 15]);
     feedback(&mut converge, at(99), 2, 100, &paths);
-    // 5 Mbps in 33.3 ms are 17.4 packets of 1200 bytes.
+    // 5 Mbps carry 17.4 packets of 1200 bytes in 33.3 ms.
     assert_eq!(send(&mut converge, at(100), &media, &paths), [23, 17]);
 }
 
@@ -145,7 +145,7 @@ fn feedback_within_a_round_trip_of_a_correction_is_about_the_frames_before_it() 
 
 #[test]
 fn a_cameras_keyframe_goes_before_the_delta_frames_of_the_others() {
-    // 4 Mbps in 33.3 ms are 13.9 packets, 1 Mbps are 3.4.
+    // 4 Mbps carry 13.9 packets in 33.3 ms, and 1 Mbps carries 3.4.
     let paths = [view(1, 4.0, 20), view(2, 1.0, 80)];
     let mut converge = Converge::new(Ablations::NONE);
     let mut of = |stream: u32, class: Class, packets: usize| {
@@ -161,11 +161,11 @@ fn a_cameras_keyframe_goes_before_the_delta_frames_of_the_others() {
         (fast, packets - fast)
     };
     assert_eq!(of(0, Class::Keyframe, 10), (10, 0));
-    // What the first camera's keyframe took is gone for the second's: three
-    // fit beside it, and three on the slow path; then all are full.
+    // The room that the first camera's keyframe used is not available to the second's:
+    // three packets still fit beside it, and three on the slow path; then all are full.
     let (fast, slow) = of(1, Class::Keyframe, 6);
     assert_eq!((fast, slow), (3, 3));
-    // A delta frame of a third camera is divided by the rates as ever.
+    // A delta frame of a third camera is still divided by the rates.
     assert_eq!(of(2, Class::Delta, 5), (4, 1));
 }
 
@@ -180,7 +180,7 @@ fn a_path_of_zero_packets_is_disabled_and_counts_no_more() {
     assert_eq!((usage.state, usage.disabled), (PathMode::Disabled, 1));
     assert_eq!(converge.rate(&paths), Rate::from_mbps(15));
     assert_eq!(send(&mut converge, at(33), &media, &paths), [40, 0]);
-    // Nor does it get what has priority; sound is copied there all the same.
+    // It does not get packets with priority either, but still gets copies of sound.
     let keyframe = [Class::Keyframe; 100];
     assert_eq!(send(&mut converge, at(66), &keyframe, &paths), [100, 0]);
     let batch = Batch {
@@ -207,12 +207,12 @@ fn equation_3_enables_it_again_with_one_packet() {
     feedback(&mut converge, at(1), 2, -10, &example());
     let slow = [view(1, 15.0, 40), view(2, 5.0, 162)];
     assert_eq!(send(&mut converge, at(2_000), &media, &slow), [40, 0]);
-    // (160 - 40) / 2 = 60 ms.
+    // Half of the difference, (160 - 40) / 2, is 60 ms.
     let quick = [view(1, 15.0, 40), view(2, 5.0, 160)];
     assert_eq!(send(&mut converge, at(2_033), &media, &quick), [39, 1]);
     let usage = converge.usage(PathId(2));
     assert_eq!((usage.state, usage.enabled), (PathMode::Enabled, 1));
-    // Its correction of 9 packets halves from then on.
+    // Its correction of 9 packets then halves over time.
     assert_eq!(send(&mut converge, at(12_033), &media, &quick), [32, 8]);
 }
 
@@ -236,7 +236,7 @@ fn the_last_path_is_never_disabled() {
     }
     assert_eq!(converge.usage(PathId(1)).disabled, 0);
     assert_eq!(send(&mut converge, at(500), &media, &paths), [40, 0]);
-    // The disabled one is better than none.
+    // The disabled path is used if it is the only one.
     let second = [view(2, 5.0, 400)];
     assert_eq!(send(&mut converge, at(533), &media, &second), [40]);
     assert_eq!(converge.usage(PathId(2)).state, PathMode::Enabled);
@@ -253,19 +253,19 @@ fn without_feedback_nothing_is_corrected() {
 
 #[test]
 fn completion_time_has_goodput_and_half_a_round_trip() {
-    // 20 packets of 1200 bytes over 10 Mbps of which half is lost: 38.4 ms,
-    // and 15 ms.
+    // 20 packets of 1200 bytes over 10 Mbps with half of them lost take 38.4 ms, plus 15
+    // ms.
     let mut lossy = view(1, 10.0, 30);
     lossy.loss = 0.5;
     assert_eq!(
         completion(&lossy, Bytes(24_000)),
         Duration::from_micros(53_400)
     );
-    // 6 Mbps take 32 ms, and 20 ms.
+    // At 6 Mbps they take 32 ms, plus 20 ms.
     let clean = view(2, 6.0, 40);
     assert_eq!(completion(&clean, Bytes(24_000)), Duration::from_millis(52));
     assert_eq!(fast_path(20, &[lossy, clean]), PathId(2));
-    // For one packet 1.92 + 15 and 1.6 + 20 ms.
+    // One packet takes 1.92 + 15 ms or 1.6 + 20 ms.
     assert_eq!(fast_path(1, &[lossy, clean]), PathId(1));
 }
 
@@ -273,8 +273,8 @@ fn completion_time_has_goodput_and_half_a_round_trip() {
 fn priority_goes_to_the_fast_path_up_to_p_max_then_to_the_next() {
     let paths = example();
     let key = |n| vec![Class::Keyframe; n];
-    // 52 packets fit 33.3 ms of 15 Mbps, 17 those of 5; when both are full,
-    // the rest leaves them equally full.
+    // 52 packets fit into 33.3 ms at 15 Mbps, and 17 at 5 Mbps; when both paths are full,
+    // the rest fills them equally.
     for (packets, expected) in [(30, [30, 0]), (60, [52, 8]), (69, [52, 17]), (80, [60, 20])] {
         let mut converge = Converge::new(Ablations::NONE);
         assert_eq!(send(&mut converge, at(0), &key(packets), &paths), expected);
@@ -291,12 +291,12 @@ fn p_max_holds_for_a_frames_time_however_the_packets_come() {
         sums = [sums[0] + counts[0], sums[1] + counts[1]];
     }
     assert_eq!(sums, [52, 8]);
-    // 4 ms later 6.25 packets of 15 Mbps have left.
+    // After 4 ms, 15 Mbps have carried 6.25 packets.
     let later = send(&mut converge, at(4), &[Class::Retransmission; 7], &paths);
     assert_eq!(later, [6, 1]);
 }
 
-/// 2 Mbps have room for 6 packets in 33.3 ms, 1 Mbps for 3.
+/// Paths of which 2 Mbps have room for 6 packets in 33.3 ms, and 1 Mbps for 3.
 fn narrow() -> [PathView; 3] {
     [view(1, 2.0, 20), view(2, 1.0, 40), view(3, 1.0, 400)]
 }
@@ -328,10 +328,10 @@ fn repair_that_does_not_fit_stays_on_its_path() {
     let paths = assign(&mut converge, at(0), &[Class::Repair; 8], own, &narrow());
     let on = |id| paths.iter().filter(|p| **p == PathId(id)).count();
     assert_eq!((on(1), on(2), on(3)), (6, 0, 2));
-    // However full that is.
+    // Even if that path is full.
     let paths = assign(&mut converge, at(0), &[Class::Repair; 8], own, &narrow());
     assert!(paths.iter().all(|p| *p == PathId(3)), "{paths:?}");
-    // If it is gone, on the next.
+    // If that path is gone, it takes the next one.
     let paths = assign(&mut converge, at(0), &[Class::Repair], own, &narrow()[..2]);
     assert_eq!(paths, [PathId(2)]);
 }

@@ -43,7 +43,7 @@ fn policies(all: &[Policy]) -> Policies {
     policies
 }
 
-/// The rates of the paths that are admitted, in kbps.
+/// Returns the rates of the admitted paths, in kbps.
 fn admitted(policies: &Policies, live: &[PathView], wanted: u64) -> Vec<(u8, u64)> {
     let admitted = policies.admit(live, Rate::from_kbps(wanted));
     let kbps = |(id, rate): (PathId, Rate)| (id.0, rate.as_bps() / 1000);
@@ -58,7 +58,7 @@ fn a_backup_waits_while_another_path_carries_the_minimum() {
     assert_eq!(admitted(&policies, &both[1..], 4000), [(1, 5000)]);
     let weak = [view(0, 180), view(1, 5000)];
     assert_eq!(admitted(&policies, &weak, 4000), [(0, 180), (1, 5000)]);
-    // A demand below the minimum is met with less.
+    // If the application wants less than the minimum, that is enough.
     assert_eq!(admitted(&policies, &weak, 100), [(0, 180)]);
 }
 
@@ -70,7 +70,7 @@ fn a_backup_that_helps_stays_until_the_others_have_half_as_much_again() {
     let helps = |policies: &Policies, kbps| policies.admit(&at(kbps), wanted).len() == 2;
     assert!(!helps(&policies, 200));
     policies.settle(&at(180), wanted);
-    // 190 kbps and a half are 285.
+    // 190 kbps and half as much again are 285.
     assert!(helps(&policies, 280));
     assert!(!helps(&policies, 290));
     policies.settle(&at(290), wanted);
@@ -81,7 +81,7 @@ fn a_backup_that_helps_stays_until_the_others_have_half_as_much_again() {
 fn a_metered_path_carries_what_is_missing() {
     let policies = policies(&[REGULAR, METERED, METERED]);
     let live = [view(0, 3000), view(1, 4000), view(2, 1000)];
-    // 1,000 kbps are missing: 4 to 1 of it.
+    // 1,000 kbps are missing and divided 4 to 1.
     assert_eq!(
         admitted(&policies, &live, 4000),
         [(0, 3000), (1, 800), (2, 200)]
@@ -161,14 +161,14 @@ proptest! {
         let wanted = Rate::from_kbps(wanted);
         let admitted = policies.admit(&live, wanted);
         prop_assert_eq!(admitted.is_empty(), live.is_empty());
-        // In order, each once, none faster than it is.
+        // In order, each once, none above its own rate.
         prop_assert!(admitted.windows(2).all(|w| w[0].0 < w[1].0));
         for (id, rate) in &admitted {
             let own = live.iter().find(|p| p.id == *id);
             prop_assert!(own.is_some_and(|p| *rate <= p.rate));
         }
-        // Whatever is free and regular is in use, and where that alone carries
-        // the minimum no backup is.
+        // All free regular paths are in use, and if they alone carry the minimum, no
+        // backup is.
         let free = |id| policies.of(id).metering == Metering::Free;
         let backup = |id| policies.of(id).standing == Standing::Backup;
         let regular = live.iter().filter(|p| !backup(p.id) && free(p.id));
@@ -177,7 +177,7 @@ proptest! {
         if carried >= MINIMUM.mul_f64(1.5) {
             prop_assert!(admitted.iter().all(|(id, _)| !backup(*id)));
         }
-        // Settling decides nothing by itself.
+        // Settling does not change the decision.
         policies.settle(&live, wanted);
         prop_assert_eq!(policies.admit(&live, wanted).is_empty(), live.is_empty());
     }

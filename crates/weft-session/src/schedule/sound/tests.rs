@@ -19,8 +19,8 @@ fn view(id: u8, kbps: u64) -> PathView {
     }
 }
 
-/// Returns how many packets of 160 bytes, one in 20 ms (64 kbps), are copied in
-/// ten seconds.
+/// Returns how many packets of 160 bytes, one every 20 ms (64 kbps), are copied in ten
+/// seconds.
 fn copies(second_kbps: u64) -> usize {
     let (first, second) = (view(0, 1000), view(1, second_kbps));
     let mut sound = Sound::default();
@@ -41,8 +41,8 @@ fn every_packet_is_copied_where_a_quarter_of_the_rate_carries_it() {
 
 #[test]
 fn where_it_carries_less_the_copies_are_fewer() {
-    // A quarter of 128 kbps carries half of 64 kbps, and the burst of 800
-    // bytes five packets once.
+    // A quarter of 128 kbps carries half of 64 kbps, and the burst of 800 bytes carries
+    // five more packets once.
     let half = copies(128);
     assert!((250..=256).contains(&half), "{half} copies");
     assert_eq!(copies(0), 0);
@@ -70,7 +70,7 @@ proptest! {
             let assigned = sound.assign(now, Bytes(size), &[&first, &second]);
             copied += size * assigned.copies.len() as u64;
             let span = now.saturating_since(Instant::ZERO) + BURST;
-            // Each of up to 300 roundings frees a byte too many at most.
+            // Each of up to 300 roundings frees at most one byte too many.
             let most = (second.rate.mul_f64(MOST) * span).0 + 300;
             prop_assert!(copied <= most, "{copied} bytes of {most}");
         }

@@ -1,6 +1,5 @@
-//! The session's duties beside the default scheduler. The figures were found by
-//! trial on generated and measured traces; `docs/protocol/calm.md` has the
-//! results of each.
+//! Tasks of the session for the default scheduler. The values were found by trial on
+//! generated and measured traces; `docs/protocol/calm.md` has the results.
 
 use weft_units::{Duration, Rate};
 
@@ -9,7 +8,7 @@ use crate::preference::Preference;
 use crate::schedule::{Behaviour, Cap, Caution, Lateness};
 
 impl Behaviour {
-    /// The duties that a call's preference asks for, less some parts.
+    /// Returns the tasks for a call's preference, without the left-out parts.
     pub(super) fn of(preference: Preference, without: Ablations) -> Behaviour {
         let has = |part| !without.contains(part);
         let caution = Caution::of(preference);

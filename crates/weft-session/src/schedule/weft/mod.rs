@@ -11,55 +11,56 @@ use crate::ablation::{Ablation, Ablations};
 use crate::preference::Preference;
 use crate::small_map::SmallMap;
 
-/// Our own scheduler, and the default: every frame where it arrives first.
+/// Our own scheduler, and the default: sends every frame over the path where it arrives
+/// first.
 ///
-/// A path's forecast is its delay with what stands in its queue now, the time
-/// that its rate takes for what it was given and the frame, and what a loss
-/// would cost. The frame goes whole over the path that is quickest so, and is
-/// split only where that is much sooner: so a second path never makes a frame
-/// later than the best one alone would, and it is used when the best one is
-/// full. `docs/protocol/scheduler-weft.md` has the formulas and the reasons.
+/// A path's forecast is the sum of its delay with the current queue, the time that its
+/// rate needs for the bytes it was given and for the frame, and the cost of losses. The
+/// whole frame takes the path with the lowest forecast. It is split only if that is much
+/// faster. A second path therefore never makes a frame later than the best path alone
+/// would, and is used when the best one is full. `docs/protocol/scheduler-weft.md` has
+/// the formulas and the reasons.
 pub(super) struct Weft {
-    /// Bytes that each path was given beyond its rate, and when that was.
+    /// Bytes that each path was given beyond its rate, and the time of that state.
     debts: SmallMap<PathId, (Instant, f64)>,
     sound: Sound,
-    /// Parts that are left out.
+    /// Parts that experiments leave out.
     without: Ablations,
 }
 
-/// A split must bring a frame so much sooner: it then waits for two paths, of
-/// which each may be slower than forecast. Chosen by us: `demo/ride`.
+/// Time by which a split must speed up a frame: the frame then waits for two paths, and
+/// each may be slower than forecast. Chosen by us: `demo/ride`.
 const SPLIT_GAIN: Duration = Duration::from_millis(10);
-/// Gain that a split must bring while there is danger: a frame that is split has
+/// Time by which a split must speed up a frame while there is danger: a split frame has
 /// no copy, and waits for the worse of two paths. Chosen by trial
 /// (`docs/protocol/calm.md`).
 const SPLIT_GAIN_IN_DANGER: Duration = Duration::from_millis(20);
-/// From a loss to its repair beside the round trip: the peer's feedback and
+/// Time from a loss to its repair in addition to the round trip: the peer's feedback and
 /// half a frame of pacing. Chosen by us.
 const REPAIR_WAIT: Duration = Duration::from_millis(30);
-/// The jitter buffer puts up with one late frame in so many.
+/// One in this many late frames is tolerated by the jitter buffer.
 const LATE_ONE_IN: f64 = 20.0;
-/// A copy that arrives so much later than the frame is of no use: the first path
-/// would be known to have failed, and the picture would restart.
+/// Delay of a copy behind the frame from which it is useless: by then, the first path is
+/// known to have failed, and the picture restarts.
 const COPY_LATE: Duration = Duration::from_millis(250);
-/// Copies do not fill a path for longer than this.
+/// Longest time for which copies may fill a path.
 const COPY_ROOM: Duration = Duration::from_millis(200);
-/// No rate takes longer: what never arrives comes last.
+/// Arrival time of packets that never arrive; no real rate takes as long.
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// A path with what it was given before.
+/// Path with the bytes that it was already given.
 struct Lane<'a> {
     path: &'a PathView,
     debt: Bytes,
 }
 
 impl Lane<'_> {
-    /// Until `size` more bytes in `packets` packets have arrived.
+    /// Returns the time until `size` more bytes in `packets` packets have arrived.
     fn arrival(&self, size: Bytes, packets: usize) -> Duration {
         self.unrepaired_arrival(size) + repair(self.path, packets)
     }
 
-    /// Time until `size` more bytes have arrived if none of them is lost.
+    /// Returns the time until `size` more bytes have arrived if none of them is lost.
     fn unrepaired_arrival(&self, size: Bytes) -> Duration {
         let given = self.path.rate.time_for(self.debt + size);
         self.path.reach + given.unwrap_or(NEVER).min(NEVER)
@@ -69,7 +70,7 @@ impl Lane<'_> {
 /// Path of each packet of a batch.
 type Plan = SmallVec<[PathId; 16]>;
 
-/// Part of a frame that a lane gets.
+/// Share of a frame that a lane gets.
 struct Run<'a> {
     lane: &'a Lane<'a>,
     packets: usize,
@@ -107,7 +108,7 @@ impl Scheduler for Weft {
         plan.into_iter().map(assign).collect()
     }
 
-    /// The sum of those paths that may get media.
+    /// Sum over the paths that may get media.
     fn rate(&self, paths: &[PathView]) -> Rate {
         let least = paths.iter().map(|p| p.delay).min().unwrap_or_default();
         let usable = paths.iter().filter(|p| p.delay <= least + SKEW_CAP);
@@ -140,7 +141,7 @@ impl Weft {
         smallvec![Assignment::from(path.id); sizes.len()]
     }
 
-    /// The path with what it was given and its rate has not carried yet.
+    /// Returns the path with the bytes that it was given and has not carried yet.
     fn lane<'a>(&self, now: Instant, path: &'a PathView) -> Lane<'a> {
         let owed = self.debts.get(&path.id).map(|(at, bytes)| {
             let carried = (path.rate * now.saturating_since(*at)).0 as f64;
@@ -150,7 +151,7 @@ impl Weft {
         Lane { path, debt }
     }
 
-    /// Adds what a lane is given to its debt.
+    /// Adds bytes to a lane's debt.
     fn charge(&mut self, now: Instant, lane: &Lane<'_>, given: Bytes) {
         if given > Bytes::ZERO {
             let debt = (lane.debt + given).0 as f64;
@@ -160,7 +161,7 @@ impl Weft {
     }
 }
 
-/// One path for each packet of a frame.
+/// Returns one path for each packet of a frame.
 fn frame(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Plan {
     let total: Bytes = sizes.iter().copied().sum();
     let whole = lanes
@@ -179,8 +180,8 @@ fn frame(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Plan {
     smallvec![best; sizes.len()]
 }
 
-/// How much sooner a split must bring a frame. Where repair would come too late,
-/// nothing makes up for the copy that a split frame does not have.
+/// Returns the time by which a split must speed up a frame. Where repair comes too late,
+/// a split is not worthwhile, because a split frame has no copy.
 fn split_gain(lanes: &[Lane<'_>]) -> Duration {
     let endangered = lanes.iter().any(|lane| lane.path.endangered);
     let late = lanes.iter().any(|lane| lane.path.repairs_late);
@@ -191,8 +192,8 @@ fn split_gain(lanes: &[Lane<'_>]) -> Duration {
     }
 }
 
-/// The path that gets the whole frame as well: one was in danger lately, and
-/// what this one brings may still be played if the first path fails.
+/// Returns the path for a copy of the whole frame: a path was in danger recently, and the
+/// copy may still be in time if the first path fails.
 fn second(sizes: &[Bytes], lanes: &[Lane<'_>], plan: &[PathId]) -> Option<PathId> {
     let first = *plan.first()?;
     let whole = plan.iter().all(|id| *id == first);
@@ -200,7 +201,7 @@ fn second(sizes: &[Bytes], lanes: &[Lane<'_>], plan: &[PathId]) -> Option<PathId
         return None;
     }
     let total: Bytes = sizes.iter().copied().sum();
-    // What is lost of both is repaired for both.
+    // Losses on both paths are repaired for both.
     let arrival = |lane: &Lane<'_>| lane.unrepaired_arrival(total);
     let best = lanes.iter().find(|lane| lane.path.id == first)?;
     let others = lanes.iter().filter(|lane| lane.path.id != first);
@@ -211,8 +212,9 @@ fn second(sizes: &[Bytes], lanes: &[Lane<'_>], plan: &[PathId]) -> Option<PathId
     (has_room && in_time).then_some(other.path.id)
 }
 
-/// Each packet where it arrives first after those before it, and when the last
-/// one arrives. The quicker a path, the earlier its run of packets.
+/// Assigns each packet to the path where it arrives first, after the packets before it.
+/// Returns the plan and the arrival of the last packet. Quicker paths get earlier
+/// packets.
 fn split(sizes: &[Bytes], lanes: &[Lane<'_>]) -> (Plan, Duration) {
     let run = |lane| Run {
         lane,
@@ -242,7 +244,8 @@ fn split(sizes: &[Bytes], lanes: &[Lane<'_>]) -> (Plan, Duration) {
     (plan, last)
 }
 
-/// Paths of packets that are sent again: they overtake what waits for the pacer.
+/// Returns the paths of retransmissions, which overtake the packets that wait for the
+/// pacer.
 fn again(sizes: &[Bytes], paths: &[PathView]) -> Plan {
     let arrival = |p: &PathView, size| {
         let given = p.rate.time_for(size).unwrap_or(NEVER);
@@ -262,9 +265,9 @@ fn sound(sound: &mut Sound, now: Instant, sizes: &[Bytes], lanes: &[Lane<'_>]) -
     sizes.iter().map(one).collect()
 }
 
-/// Time that losses cost a frame of so many packets: it is complete only when
-/// the last one is repaired, and where that happens often, the receiver's jitter
-/// buffer makes every frame wait so long.
+/// Returns the time that losses cost a frame of this many packets: the frame is complete
+/// only when its last packet is repaired, and if that is frequent, the receiver's jitter
+/// buffer delays every frame as much.
 fn repair(path: &PathView, packets: usize) -> Duration {
     if path.loss <= 0.0 {
         return Duration::ZERO;

@@ -1,33 +1,31 @@
-//! How much RTCP of its peer a session handles.
+//! Limit on the work that a session spends on its peer's RTCP.
 //!
-//! Two bytes of a report can name 8,191 packets, and four bytes are a message:
-//! the size of what comes is no bound of what it costs.
+//! Two bytes of a report can name 8,191 packets, and four bytes can be a message, so the
+//! size of the input does not bound its cost.
 
 use weft_units::{Duration, Instant};
 
-/// Work is counted in entries of lists: a packet that feedback names, or one
-/// that is asked for again. A message costs as much as so many besides:
-/// measured, where a second of packets is under way.
+/// Cost of a message in list entries. An entry is a packet that feedback names, or one
+/// that is requested again. Measured with a second of packets in flight.
 const MESSAGE: i64 = 64;
-/// Entries a second, whatever is sent: a thousand messages and a half, five
-/// times what weft's own reports make of eight paths. Chosen by us.
+/// Entries per second, independent of the sending rate: a thousand messages and a half,
+/// five times what weft's own reports need for eight paths. Chosen by us.
 const PER_SECOND: i64 = 100_000;
-/// Entries for each packet that is sent: weft names each in two reports, and
-/// what is lost may be asked for several times. Chosen by us.
+/// Entries for each packet sent: weft names each in two reports, and a lost packet may be
+/// requested several times. Chosen by us.
 const PER_SENT: i64 = 8;
-/// Most that is saved for bursts. Chosen by us: a second's worth.
+/// Largest balance for bursts. Chosen by us: one second.
 const MOST: i64 = PER_SECOND;
-/// Beyond the packets that are remembered as sent, lists hold so many entries
-/// at most: report blocks, sources, and packets that were forgotten meanwhile.
-/// Chosen by us.
+/// Most list entries beyond the packets that are remembered as sent: report blocks,
+/// sources, and packets that were forgotten meanwhile. Chosen by us.
 const BESIDE_SENT: usize = 1024;
 
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// Entries. Below zero after a datagram that cost more than there was.
+    /// Balance in entries. Negative after a datagram that cost more than the balance.
     left: i64,
     refilled_at: Instant,
-    /// Packets sent up to then.
+    /// Number of packets sent at that time.
     sent: u64,
 }
 
@@ -40,9 +38,9 @@ impl Budget {
         }
     }
 
-    /// How many entries the lists of the next datagram may have; `None` if it
-    /// is not to be read at all. `sent` packets have left so far, and
-    /// `remembered` of them can still be named.
+    /// Returns how many entries the lists of the next datagram may have; `None` if it
+    /// must not be read at all. `sent` packets have left so far, and feedback can still
+    /// name `remembered` of them.
     pub fn entries(&mut self, now: Instant, sent: u64, remembered: usize) -> Option<usize> {
         let since = now.saturating_since(self.refilled_at);
         let since = since.min(Duration::from_secs(1)).as_nanos() as i64;
@@ -57,7 +55,7 @@ impl Budget {
         Some(left.min(remembered + BESIDE_SENT))
     }
 
-    /// A datagram had so many messages, and so many entries in their lists.
+    /// Charges a datagram with this many messages, and this many entries in their lists.
     pub fn spend(&mut self, messages: usize, entries: usize) {
         self.left -= messages as i64 * MESSAGE + entries as i64;
     }
@@ -77,7 +75,7 @@ mod tests {
         assert_eq!(budget.entries(at(0), 0, 200_000), Some(100_000));
         budget.spend(1, 99_936);
         assert_eq!(budget.entries(at(0), 0, 200_000), None);
-        // A debt of a message is paid first.
+        // The debt of one message is paid first.
         budget.spend(1, 0);
         assert_eq!(budget.entries(at(1), 0, 200_000), Some(100 - 64));
         assert_eq!(budget.entries(at(1), 10, 200_000), Some(100 - 64 + 80));

@@ -1,4 +1,4 @@
-//! RTCP that comes in.
+//! Dispatch of incoming RTCP.
 
 use weft_units::Instant;
 use weft_wire::ParseError;

@@ -1,4 +1,4 @@
-//! Packets that have come, for the feedback to the sender.
+//! Record of arrived packets, for the feedback to the sender.
 
 use std::collections::VecDeque;
 
@@ -10,16 +10,16 @@ use crate::arrival::Arrival;
 /// Contents of a report.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// The number that it begins with.
+    /// First number of the report.
     pub first: u64,
-    /// Ascending by number.
+    /// Arrivals, ascending by number.
     pub arrivals: Vec<(u64, Instant)>,
-    /// How each of them arrived; nothing if all were Not-ECT.
+    /// ECN field of each arrival; empty if all were Not-ECT.
     pub marks: Vec<Ecn>,
 }
 
-/// Arrivals of one numbering (one path's, or the transport-wide one) that are
-/// still to be reported or repeated.
+/// Arrivals of one numbering (one path's, or the transport-wide one) that must still be
+/// reported or repeated.
 #[derive(Default, Debug)]
 pub(crate) struct ReceiveLog {
     /// Ascending by number.
@@ -28,27 +28,28 @@ pub(crate) struct ReceiveLog {
     last_arrival: Instant,
     /// Arrivals since the last report.
     fresh: usize,
-    /// Every report repeats what came since here, so that one lost report
-    /// takes nothing away.
+    /// Number from which the next report repeats arrivals, so that one lost report loses
+    /// no information.
     repeat_from: u64,
     reported_to: u64,
-    /// Packets of which a copy has come by another path, but not they
-    /// themselves by this one; with the copy's time, oldest first.
+    /// Packets of which a copy has arrived on another path, but the packet itself not on
+    /// this one; with the copy's time, oldest first.
     awaited: VecDeque<(u16, Instant)>,
 }
 
-/// Arrivals beyond this are forgotten unreported: a second at 4,000 packets/s.
+/// Most arrivals kept; older ones are forgotten without a report: a second at 4,000
+/// packets/s.
 const MAX_ARRIVALS: usize = 4096;
-/// After this time a packet whose copy has come is lost: the sender, too, has
-/// forgotten it then.
+/// Time after which a packet whose copy has arrived counts as lost: the sender has
+/// forgotten it by then, too.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// An arrival further behind than this is no news to a sender that has sent
-/// it again long since.
+/// Distance behind the newest packet from which an arrival is not reported, because the
+/// sender sent it again long ago.
 const MAX_LATENESS: u64 = 1000;
 
 impl ReceiveLog {
-    /// Notes an arrival. The first of several copies counts, and a mark on any
-    /// (RFC 8888 section 3.1).
+    /// Records an arrival. Of several copies, the first arrival counts, and a mark on any
+    /// of them (RFC 8888 section 3.1).
     pub fn on_packet(&mut self, number: u16, arrival: Arrival) {
         self.last_arrival = arrival.at;
         let number = sequence::extend(self.highest, number);
@@ -70,7 +71,7 @@ impl ReceiveLog {
                 self.fresh += 1;
             }
         }
-        // A late arrival is reported again from its own number on.
+        // After a late arrival, the next report starts with its number.
         let news = self
             .highest
             .is_none_or(|highest| number + MAX_LATENESS > highest);
@@ -82,7 +83,7 @@ impl ReceiveLog {
         }
     }
 
-    /// A copy of this packet came by another path first.
+    /// Records that a copy of this packet arrived first on another path.
     pub fn on_copy(&mut self, number: u16, at: Instant) {
         self.give_up(at);
         if self.awaited.len() == MAX_ARRIVALS {
@@ -91,8 +92,8 @@ impl ReceiveLog {
         self.awaited.push_back((number, at));
     }
 
-    /// A packet that came before came by this path. False, and nothing is
-    /// noted, if it did so then as well: it is a duplicate or a replay.
+    /// Records that a packet whose copy arrived before has arrived on this path. Returns
+    /// false and records nothing if it is not awaited: it is a duplicate or a replay.
     pub fn on_awaited(&mut self, number: u16, arrival: Arrival) -> bool {
         self.give_up(arrival.at);
         let place = self.awaited.iter().position(|(n, _)| *n == number);
@@ -110,7 +111,7 @@ impl ReceiveLog {
         }
     }
 
-    /// When the last packet came by its own path.
+    /// Returns the arrival of the last packet on its own path.
     pub fn last_arrival(&self) -> Instant {
         self.last_arrival
     }
@@ -141,7 +142,7 @@ impl ReceiveLog {
         }
     }
 
-    /// Where the arrival of this number stands, or would.
+    /// Returns the index of this number's arrival, or where to insert it.
     fn place(&self, number: u64) -> Result<usize, usize> {
         self.arrivals.binary_search_by_key(&number, |(n, _)| *n)
     }

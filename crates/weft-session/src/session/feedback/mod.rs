@@ -1,5 +1,4 @@
-//! Feedback, with both ends of each kind of report side by side: what we tell
-//! the peer of its packets, and what it tells us of ours.
+//! Feedback in both directions, with both ends of each kind of report side by side.
 
 mod budget;
 mod dispatch;
@@ -28,32 +27,29 @@ use crate::path::Path;
 
 pub(super) use state::Feedback;
 
-/// Time between feedback messages while packets come. Often enough that a
-/// loss is known within a frame time, seldom enough that it costs little: 40
-/// reports a second of about 60 bytes are 20 kbps. Chosen by us; libwebrtc
-/// sends one each 50 to 250 ms.
+/// Time between feedback messages while packets arrive. It is short enough that a loss is
+/// known within a frame time, and long enough to be cheap: 40 reports a second of about
+/// 60 bytes are 20 kbps. Chosen by us; libwebrtc sends one every 50 to 250 ms.
 const FEEDBACK_INTERVAL: Duration = Duration::from_millis(25);
 
-/// Time between feedback messages where there is a choice of paths, which
-/// depends on what feedback shows of them: a queue that grows is seen within a
-/// frame's time. Costs about 3 % of what is received. Chosen by us.
+/// Time between feedback messages if there is a choice of paths, which depends on
+/// feedback: a growing queue is detected within a frame's time. It costs about 3 % of the
+/// received rate. Chosen by us.
 const QUICK_FEEDBACK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Time between a browser's feedback messages. Measured with Chromium 156: 16 a
-/// second; libwebrtc takes 5 % of what it would send for it, one each 50 to 250
-/// ms.
+/// Time between a browser's feedback messages. Measured with Chromium 156: 16 a second;
+/// libwebrtc uses 5 % of its sending rate for feedback, one message every 50 to 250 ms.
 const BROWSER_FEEDBACK_INTERVAL: Duration = Duration::from_micros(62_500);
 
-/// Most that the reports of one interval hold, however the peer numbers its
-/// packets: a gap as wide as one report of transport-wide numbers can tell, and
-/// messages for ten thousand packets. Chosen by us; `tests/budgets.rs` has what
-/// a peer can make of it.
+/// Largest content of one interval's reports, for any numbering by the peer: a gap as
+/// wide as one report of transport-wide numbers can express, and messages for ten
+/// thousand packets. Chosen by us; `tests/budgets.rs` tests what a peer can cause.
 const MOST_REPORTED: Allowance = Allowance {
     missing: 8192,
     blocks: 64,
 };
 impl Session {
-    /// A packet of a stream that was negotiated came.
+    /// Records the arrival of a packet of a negotiated stream.
     pub(in crate::session) fn log_arrival(
         &mut self,
         arrival: Arrival,
@@ -115,10 +111,10 @@ impl Session {
         }
     }
 
-    /// Sends a compound packet on the quickest live path, and once more on the
-    /// second: what it says is needed most when a path is dying. A path that is
-    /// down may be dead in the other direction only, and bring what the one
-    /// path that brings media cannot return.
+    /// Sends a compound packet on the quickest live path and also on the second: its
+    /// content matters most when a path is dying. A path that is down may be dead in the
+    /// other direction only, and still deliver what the only path that brings media
+    /// cannot return.
     pub(in crate::session) fn send_rtcp(&mut self, packets: &[Packet]) {
         let may_report = |path: &&Path| path.may_report(self.now);
         let mut paths: Vec<_> = self.paths.values().filter(may_report).collect();

@@ -1,5 +1,4 @@
-//! By which numbers feedback names what was sent, and what was sent under
-//! each.
+//! Numbers by which feedback names sent packets, and the packet sent under each.
 
 use std::collections::VecDeque;
 
@@ -10,10 +9,10 @@ use weft_wire::sequence;
 use crate::config::{FeedbackFormat, Level};
 use crate::path::Path;
 
-/// The path of a packet, and its number there.
+/// Path of a packet, and its number there.
 type Sent = (PathId, u64);
 
-/// Packets sent, by the numbers of peers that know no paths.
+/// Sent packets, by the numbers used with peers that do not support paths.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Numbers {
     pub transport: TransportNumbers,
@@ -21,8 +20,8 @@ pub(in crate::session) struct Numbers {
 }
 
 impl Numbers {
-    /// The next path number, and the extensions that tell the peer; none where
-    /// it reports none.
+    /// Returns the next path number, and the extensions that carry it to the peer; `None`
+    /// if the peer reports no numbers.
     pub fn assign(
         &mut self,
         (level, format): (Level, FeedbackFormat),
@@ -70,7 +69,7 @@ impl Default for TransportNumbers {
 }
 
 impl TransportNumbers {
-    /// TWCC numbers are compared within half their space; twice what any
+    /// TWCC numbers are compared within half of their space; this is twice what any
     /// feedback spans.
     const MEMORY: usize = 16_384;
 
@@ -95,8 +94,8 @@ impl TransportNumbers {
     }
 }
 
-/// Packets sent under each stream's sequence numbers (RFC 8888). Numbers leave
-/// out of order, since each path has a queue of its own.
+/// Packets sent under each stream's sequence numbers (RFC 8888). Numbers leave out of
+/// order, because each path has its own queue.
 #[derive(Debug, Default)]
 pub(in crate::session) struct StreamNumbers {
     streams: Vec<StreamLog>,
@@ -105,25 +104,25 @@ pub(in crate::session) struct StreamNumbers {
 #[derive(Debug)]
 struct StreamLog {
     ssrc: Ssrc,
-    /// From `first` on; without those that nobody accounts for.
+    /// Sent packets from `first` on, without those that are not accounted for.
     sent: VecDeque<Option<Sent>>,
     first: u64,
     highest: u64,
 }
 
-/// Packet behind a number that a peer reports.
+/// Packet for a number that a peer reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::session) enum Found {
     Sent(PathId, u64),
-    /// It left, without being accounted for: copies that cannot be told apart.
+    /// It was sent but not accounted for: copies that cannot be distinguished.
     Unaccounted,
-    /// It never left, or is long forgotten.
+    /// It was never sent, or was forgotten long ago.
     Unknown,
 }
 
 impl StreamNumbers {
-    /// Packets of one stream: three seconds at 2,700 packets/s, beyond which
-    /// the paths remember nothing either.
+    /// Most packets of one stream: three seconds at 2,700 packets/s, as the paths
+    /// remember no more either.
     const MEMORY: usize = 8192;
 
     fn insert(&mut self, ssrc: Ssrc, number: u16, sent: Sent) {
@@ -141,7 +140,7 @@ impl StreamNumbers {
         self.streams[index].insert(number, sent);
     }
 
-    /// Forgets the SSRCs of a stream that has left.
+    /// Forgets the SSRCs of a removed stream.
     pub fn remove(&mut self, ssrcs: &[Ssrc]) {
         self.streams.retain(|s| !ssrcs.contains(&s.ssrc));
     }

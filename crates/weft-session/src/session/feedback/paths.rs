@@ -1,4 +1,4 @@
-//! Feedback by path, at the full level: arrivals by each path's own numbers.
+//! Feedback by path, at the full level: arrivals under each path's own numbers.
 
 use weft_units::{Instant, PathId, Ssrc};
 use weft_wire::rtcp::{Allowance, Packet, PathFeedback, split_arrivals};
@@ -18,7 +18,7 @@ impl Session {
             return;
         };
         let next = path.history.next_number();
-        // A base beyond the next number is a lie.
+        // A base beyond the next number is invalid.
         let extended = sequence::extend(Some(next + (1 << 16)), feedback.base_sequence);
         let Some(base) = extended.checked_sub(1 << 16).filter(|b| *b <= next) else {
             self.drops.stale_feedback += 1;
@@ -42,7 +42,7 @@ impl Session {
     ) {
         let was_unheard = self.is_unheard(now);
         let Some(path) = self.paths.get_mut(&id) else {
-            // It was removed after these packets had left.
+            // The path was removed after these packets had left.
             self.drops.stale_feedback += reports.count() as u64;
             return;
         };
@@ -56,8 +56,8 @@ impl Session {
         if was_unheard && outcome.newest.is_some() {
             self.end_unheard(now);
         }
-        // What an outage took no repair packet would have outlasted, and to
-        // protect against it would halve the rate of the call that returns.
+        // No repair packet would have survived the outage, and protection against it
+        // would halve the rate of the call after it.
         let missing = match before {
             PathState::Suspect => 0,
             PathState::Up | PathState::Down => outcome.lost.len(),
@@ -79,8 +79,8 @@ impl Session {
     }
 }
 
-/// One path's report as messages of at most `max_len` bytes, as far as is
-/// allowed.
+/// Splits one path's report into messages of at most `max_len` bytes, within the
+/// allowance.
 pub(in crate::session) fn messages(
     sender: Ssrc,
     path: PathId,

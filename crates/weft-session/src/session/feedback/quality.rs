@@ -1,5 +1,5 @@
-//! Quality feedback (Converge, section 4.2), at the full level only: from the
-//! receiver's verdicts to messages, and from messages to the scheduler.
+//! Quality feedback (Converge, section 4.2), at the full level only: from the receiver's
+//! measurements to messages, and from messages to the scheduler.
 
 use weft_units::{Duration, Instant, StreamId};
 use weft_wire::rtcp::{Packet, QualityFeedback, SourceDescription};
@@ -10,11 +10,11 @@ use crate::config::Level;
 use crate::receive::PathQuality;
 use crate::schedule::Quality;
 
-/// No frame has more packets than this on one path; chosen by us: 1.2 MB.
+/// Most packets of a frame on one path; chosen by us: 1.2 MB.
 const MAX_ALPHA: u16 = 1000;
-/// No receiver waits so long for a frame; chosen by us.
+/// Longest wait of a receiver for a frame; chosen by us.
 const MAX_CONSTRUCTION: Duration = Duration::from_secs(10);
-/// Frames in 1000 s that a camera or screen may have; chosen by us: 1 to 240
+/// Valid frame rates of a camera or screen, in frames per 1000 s; chosen by us: 1 to 240
 /// a second.
 const FRAME_RATES: std::ops::RangeInclusive<u32> = 1_000..=240_000;
 
@@ -70,8 +70,8 @@ impl Session {
         self.scheduling.scheduler.on_quality(now, &quality, &views);
     }
 
-    /// Frame rates of what we receive; at other levels nobody could be told
-    /// what comes of them.
+    /// Takes in the frame rates of the received streams; at other levels, the peer cannot
+    /// use the resulting feedback.
     pub(in crate::session) fn on_source_descriptions(&mut self, list: &[SourceDescription]) {
         for description in list {
             let (Some(rate), Level::Full) = (description.frame_rate, self.level) else {

@@ -13,7 +13,7 @@ impl Session {
         if now < self.feedback.next_report {
             return;
         }
-        // A tenth more or less, so that many sessions do not beat together.
+        // Up to a tenth more or less, so that many sessions do not synchronize.
         let spread = 0.9 + 0.2 * self.rng.unit();
         self.feedback.next_report = now + REPORT_INTERVAL.mul_f64(spread);
         let mut blocks = self.report_blocks(now);
@@ -53,10 +53,11 @@ impl Session {
         self.tell_limit();
     }
 
-    /// Tells the peer what it may send on all streams together, from now on and
-    /// again with each report (REMB). What changes by little is not told at once.
+    /// Tells the peer its highest total rate over all streams (REMB), now and again with
+    /// each report. Small changes wait for the next report.
     pub fn set_peer_limit(&mut self, rate: Rate) {
-        /// By one in so many. Chosen by us: what libwebrtc's estimators round to.
+        /// Smallest change that is sent at once, as one part in this many. Chosen by us:
+        /// libwebrtc's estimators round to it.
         const NEWS: u64 = 20;
         let told = self.feedback.told_limit.unwrap_or(Rate::ZERO);
         if rate.as_bps().abs_diff(told.as_bps()) * NEWS > told.as_bps() {
@@ -78,7 +79,7 @@ impl Session {
         }
     }
 
-    /// Says goodbye for all sending streams (RFC 3550 section 6.6).
+    /// Sends BYE for all sending streams (RFC 3550 section 6.6).
     pub fn close(&mut self) {
         let ssrcs: Vec<Ssrc> = self
             .streams
@@ -92,7 +93,7 @@ impl Session {
     }
 
     fn report_blocks(&mut self, now: Instant) -> Vec<ReportBlock> {
-        /// RFC 3550 section 6.4.1: the count has five bits.
+        /// Maximum of the five-bit count (RFC 3550 section 6.4.1).
         const MAX_BLOCKS: usize = 31;
         let mut blocks = Vec::new();
         for stream in self.streams.receivers.values_mut().take(MAX_BLOCKS) {
@@ -125,8 +126,8 @@ impl Session {
         }
     }
 
-    /// Round trip and loss from the peer's report blocks; only needed where no
-    /// per-packet feedback gives them.
+    /// Takes the round trip and loss from the peer's report blocks, which is only needed
+    /// without per-packet feedback.
     pub(in crate::session) fn on_report_blocks(&mut self, now: Instant, blocks: &[ReportBlock]) {
         if self.level != crate::config::Level::Single {
             return;
@@ -154,7 +155,7 @@ impl Session {
                 lost = lost.saturating_add(missing);
             }
         }
-        // One path carries everything: the one that sent last.
+        // One path carries everything: the one that sent most recently.
         let used = self.paths.values_mut().max_by_key(|p| p.sending.last_sent);
         if let Some(path) = used.filter(|_| expected > 0) {
             path.controller.on_report(now, expected, lost, newest);

@@ -1,5 +1,5 @@
-//! Requests of the peer: packets again (RFC 4585 NACK) and keyframes (PLI, FIR).
-//! Our own requests are in `receive`, where frames are put together.
+//! Requests from the peer: for packets (RFC 4585 NACK) and for keyframes (PLI, FIR). Our
+//! own requests are in `receive`, where frames are assembled.
 
 use weft_units::{Instant, PathId, Ssrc, StreamId};
 
@@ -8,8 +8,8 @@ use crate::path::Path;
 use crate::send::{Receipt, Stored};
 
 impl Session {
-    /// Answers requests only for packets that are really lost: not for acknowledged ones,
-    /// nor for those still in flight on a slower path.
+    /// Answers requests only for packets that are really lost: not for acknowledged
+    /// packets, nor for those still in flight on a slower path.
     pub(super) fn on_nack(&mut self, now: Instant, media: Ssrc, lost: &[u16]) {
         let Some((id, stream)) = self.sender_of(media) else {
             self.drops.unknown_stream += 1;
@@ -37,7 +37,7 @@ impl Session {
         }
     }
 
-    /// The path that this packet was really lost on.
+    /// Returns the path on which this packet was really lost.
     fn lost_on(&self, now: Instant, id: StreamId, sequence: u64) -> Option<PathId> {
         let packet = self.streams.senders.get(&id)?.get(sequence);
         let packet = packet.filter(|p| p.receipt != Receipt::Arrived)?;
@@ -47,14 +47,14 @@ impl Session {
         };
         let age = now.saturating_since(last.at);
         let is_lost = match last.number {
-            // A request counts, once in a round trip.
+            // A request counts once per round trip.
             _ if !self.repairs_by_path() => {
                 packet.retransmissions == 0 || age > path.rtt.smoothed()
             }
-            // The peer got it as RTX, and asked for it afterwards: it has dropped it.
+            // The peer got the packet as RTX and requested it afterwards: it has dropped
+            // the RTX packet.
             Some(_) if packet.receipt == Receipt::AsRtx => was_asked_later(now, path, packet),
-            // Feedback may have been lost, or be rare: after these times silence says the
-            // same.
+            // Feedback may be lost or rare: after these times, silence also means loss.
             Some(number) => {
                 path.history.overtaken(number)
                     || age > path.rtt.overdue() * 2
@@ -78,9 +78,9 @@ impl Session {
     }
 }
 
-/// Whether the peer asks for the packet later than it would have received it: longer after
-/// it was sent, or sent again because it was asked for, than a round trip takes now. A copy
-/// does not count, because the peer may drop RTX packets that it has not asked for.
+/// Returns whether the peer requested the packet after it would have received it: more
+/// than a current round trip after the packet was sent, or was sent again on request. A
+/// copy does not count, because the peer may drop RTX packets that it has not requested.
 fn was_asked_later(now: Instant, path: &Path, packet: &Stored) -> bool {
     let sent = match packet.retransmissions {
         0 => packet.first_sent(),

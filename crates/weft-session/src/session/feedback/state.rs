@@ -1,4 +1,4 @@
-//! State of a session for feedback.
+//! Feedback state of a session.
 
 use std::collections::BTreeMap;
 
@@ -9,37 +9,37 @@ use super::log::ReceiveLog;
 use super::numbers::Numbers;
 use crate::small_map::SmallMap;
 
-/// Reports go out this often: libwebrtc's interval for video. Chosen below the
-/// five seconds of RFC 3550 so that a player can align sound and picture soon.
+/// Interval between reports: libwebrtc's interval for video. It is below the five seconds
+/// of RFC 3550 so that a player can align sound and picture soon.
 pub const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Paths with a log; a peer can make up as many as it likes. Chosen by us:
-/// twice what a call of four links to a server of two addresses has.
+/// Most paths with a log; a peer can make up any number of them. Chosen by us: twice the
+/// paths of a call over four links to a server with two addresses.
 const MOST_PATHS: usize = 16;
 
-/// State of a session for feedback of both directions.
+/// Feedback state of a session in both directions.
 pub(in crate::session) struct Feedback {
-    /// Packets sent under the numbers that feedback names.
+    /// Packets sent under the numbers in feedback.
     pub numbers: Numbers,
-    /// Arrivals by each path (full level).
+    /// Arrivals on each path (full level).
     pub path_logs: SmallMap<PathId, ReceiveLog>,
-    /// Our path for each of the peer's, as far as is known.
+    /// Our path for each of the peer's paths, as far as known.
     pub peer_paths: SmallMap<PathId, PathId>,
     /// Arrivals by transport-wide number (sender-side level).
     pub transport_log: ReceiveLog,
-    /// Arrivals of each stream, if its own numbers name it.
+    /// Arrivals of each stream, if feedback uses its own numbers.
     pub stream_logs: BTreeMap<Ssrc, ReceiveLog>,
     /// The peer's clock in its reports by stream, unwrapped.
     pub report_clock: Option<u64>,
-    /// Messages of transport-wide feedback so far, modulo 256.
+    /// Number of transport-wide feedback messages so far, modulo 256.
     pub count: u8,
     pub next_feedback: Option<Instant>,
     pub next_report: Instant,
-    /// Most that the peer lets us send (RTCP REMB), if it said so.
+    /// Highest rate that the peer allows us (RTCP REMB), if it has set one.
     pub remote_limit: Option<Rate>,
-    /// Most that we let the peer send, if we say so.
+    /// Highest rate that we allow the peer, if we have set one.
     pub told_limit: Option<Rate>,
-    /// How much of the peer's RTCP is handled.
+    /// Remaining work for the peer's RTCP.
     pub(super) budget: Budget,
 }
 
@@ -61,8 +61,8 @@ impl Feedback {
         }
     }
 
-    /// The peer's path arrives on this one of ours. Each end gives a pair of
-    /// addresses one number at a time, so an earlier one has ended.
+    /// Records that the peer's path arrives on this path of ours. Each end gives a pair
+    /// of addresses one number at a time, so an earlier number has ended.
     pub fn note_peer_path(&mut self, theirs: PathId, ours: PathId) {
         if self.peer_paths.get(&theirs) != Some(&ours) {
             self.peer_paths.retain(|_, other| *other != ours);
@@ -70,8 +70,8 @@ impl Feedback {
         }
     }
 
-    /// The log of a path, made if there is none. Beyond [`MOST_PATHS`] it takes
-    /// the place of the one that nothing came by for longest.
+    /// Returns the log of a path; creates it if it does not exist. Beyond [`MOST_PATHS`]
+    /// it replaces the log of the path that has been idle for longest.
     pub fn path_log(&mut self, path: PathId) -> &mut ReceiveLog {
         let logs = &mut self.path_logs;
         if logs.len() == MOST_PATHS && logs.get(&path).is_none() {

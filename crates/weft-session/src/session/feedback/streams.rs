@@ -1,4 +1,4 @@
-//! Feedback by each stream's own sequence numbers (RFC 8888), both ways.
+//! Feedback by each stream's own sequence numbers (RFC 8888), in both directions.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,14 @@ use super::numbers::Found;
 use crate::arrival::Arrival;
 use crate::config::{FeedbackFormat, Level};
 
-/// Streams with a log, repair streams included; chosen by us. A peer can make
-/// up as many as it likes.
+/// Most streams with a log, including repair streams; chosen by us. A peer can make up
+/// any number of them.
 const MOST_STREAMS: usize = 64;
-/// Widest gap whose missing packets are reported. A wider one is a jump of the
-/// numbers, or nothing that anybody would send again. Chosen by us.
+/// Widest gap whose missing packets are reported. A wider one is a jump of the numbers,
+/// or too old for retransmission. Chosen by us.
 const WIDEST_GAP: u64 = 1000;
-/// Most that the reports of one interval hold: a missing packet takes two bytes.
-/// Chosen by us: two of the widest gaps; a run for each stream and as many for
-/// gaps.
+/// Largest content of one interval's reports: a missing packet takes two bytes. Chosen by
+/// us: two of the widest gaps, one run for each stream and as many for gaps.
 const MOST_REPORTED: Allowance = Allowance {
     missing: 2 * WIDEST_GAP as usize,
     blocks: 2 * MOST_STREAMS,
@@ -31,7 +30,7 @@ impl Session {
         self.level == Level::SenderSide && self.config.feedback_format == FeedbackFormat::Stream
     }
 
-    /// A packet of a stream that was negotiated came.
+    /// Records the arrival of a packet of a negotiated stream.
     pub(in crate::session) fn log_of_stream(&mut self, header: &Header, arrival: Arrival) {
         let is_known = self.feedback.stream_logs.contains_key(&header.ssrc);
         if self.names_by_stream() && (is_known || self.feedback.stream_logs.len() < MOST_STREAMS) {
@@ -40,7 +39,7 @@ impl Session {
         }
     }
 
-    /// The reports that are due, as messages of at most `max_len` bytes.
+    /// Returns the due reports as messages of at most `max_len` bytes.
     pub(in crate::session) fn stream_feedback(
         &mut self,
         now: Instant,
@@ -66,7 +65,7 @@ impl Session {
         packets.extend(messages.into_iter().map(Packet::CongestionFeedback));
     }
 
-    /// The middle 32 bits of the NTP time, in 1/65,536 s.
+    /// Returns the middle 32 bits of the NTP time, in 1/65,536 s.
     fn middle_ntp(&self, at: Instant) -> u32 {
         (self.ntp(at) >> 16) as u32
     }
@@ -77,7 +76,7 @@ impl Session {
         feedback: &CongestionFeedback,
     ) {
         if !self.names_by_stream() {
-            // Its clock is not that of the feedback that was negotiated.
+            // Its clock differs from that of the negotiated feedback.
             self.drops.stale_feedback += 1;
             return;
         }
@@ -101,10 +100,10 @@ impl Session {
         }
     }
 
-    /// The time of a report in the peer's clock, whose timestamp wraps after
+    /// Returns the time of a report in the peer's clock, whose timestamp wraps after
     /// eighteen hours.
     fn report_time(&mut self, timestamp: u32) -> Instant {
-        // The first one lands in the second cycle: an older one may follow.
+        // The first one starts in the second cycle, because an older one may follow.
         let previous = self
             .feedback
             .report_clock
@@ -117,8 +116,9 @@ impl Session {
     }
 }
 
-/// A packet that has come. One whose time is not told came just before the
-/// report; one from longer ago than can be told is long forgotten here.
+/// Returns the arrival of a received packet. Without a time, it arrived just before the
+/// report; if the time was too long ago to be expressed, the packet is already forgotten
+/// here.
 fn arrived(reported_at: Instant, arrival: PacketArrival) -> Arrival {
     let before = arrival.before_report().unwrap_or(Duration::ZERO);
     let nanos = reported_at.as_nanos().saturating_sub(before.as_nanos());
@@ -128,8 +128,8 @@ fn arrived(reported_at: Instant, arrival: PacketArrival) -> Arrival {
     }
 }
 
-/// A report in runs of numbers, each with what is known of its packets, as far
-/// as is allowed.
+/// Splits a report into runs of numbers, each with the state of its packets, within the
+/// allowance.
 fn blocks(
     now: Instant,
     report: &Report,

@@ -12,8 +12,8 @@ use super::super::receive_stream::ReceiveStream;
 use crate::arrival::Arrival;
 
 impl Session {
-    /// The report that is due, as messages of at most `max_len` bytes, as far
-    /// as is allowed.
+    /// Returns the due report as messages of at most `max_len` bytes, within the
+    /// allowance.
     pub(in crate::session) fn transport_feedback(
         &mut self,
         max_len: usize,

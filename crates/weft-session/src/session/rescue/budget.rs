@@ -1,17 +1,17 @@
 use weft_units::{Bytes, Instant};
 
-/// Bytes that may be sent again before they are known to be lost.
+/// Budget in bytes for packets that are sent again before they are known to be lost.
 ///
-/// Never more than a [`SHARE`] of the media that was sent, and [`BURST`]:
-/// what 2 Mbps leave in a queue of 200 ms.
+/// It is at most one part in [`SHARE`] of the media sent, plus [`BURST`]: the bytes of 2
+/// Mbps in a queue of 200 ms.
 #[derive(Debug)]
 pub(in crate::session) struct Budget {
     left: Bytes,
-    /// When dead paths were last asked whether they have come back.
+    /// Time of the last check whether dead paths have come back.
     pub(super) asked: Option<Instant>,
 }
 
-/// One part in so many of the media.
+/// Divisor of the media bytes.
 const SHARE: u64 = 20;
 const BURST: Bytes = Bytes(50_000);
 
@@ -23,7 +23,7 @@ impl Budget {
         }
     }
 
-    /// Media was given to the paths for the first time.
+    /// Adds to the budget for media that was assigned to paths for the first time.
     pub fn earn(&mut self, media: Bytes) {
         self.left = (self.left + Bytes(media.0 / SHARE)).min(BURST);
     }

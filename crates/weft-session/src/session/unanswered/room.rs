@@ -1,18 +1,18 @@
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Pictures are made at this rate. Chosen by us: the smallest ones at their
-/// coarsest, two thirds of what the floor sends.
+/// Rate of pictures. Chosen by us: the smallest pictures at their coarsest, two thirds of
+/// what the floor sends.
 pub(super) const RATE: Rate = Rate::from_kbps(100);
-/// Pictures are sent for so long, and sound until the peer's consent has ended. What RATE
-/// makes of it, a link of 1 Mbit/s brings in half a second.
+/// Time for which pictures are sent; sound is sent until the peer's consent has ended. A
+/// link of 1 Mbit/s delivers this much at [`RATE`] in half a second.
 const LASTS: Duration = Duration::from_secs(5);
-/// Bytes at the beginning: a keyframe of the smallest size.
+/// Bytes available at the start: a keyframe of the smallest size.
 const BURST: Bytes = Bytes(4000);
 
-/// Bytes that pictures may take of paths that do not answer.
+/// Bytes that pictures may send on paths that do not answer.
 #[derive(Debug)]
 pub(in crate::session) struct Unanswered {
-    /// When pictures end, until they have.
+    /// End of the pictures; `None` once they have ended.
     pub(super) until: Option<Instant>,
     pub(super) left: Bytes,
     earned_at: Instant,
@@ -27,7 +27,7 @@ impl Unanswered {
         }
     }
 
-    /// Takes room for a picture; false if there is none.
+    /// Reserves room for a picture; returns false if there is none.
     pub(super) fn take(&mut self, now: Instant, size: Bytes) -> bool {
         let since = now.saturating_since(self.earned_at);
         self.left = (self.left + RATE * since).min(BURST);

@@ -100,7 +100,7 @@ fn a_copy_explains_a_gap_only_as_long_as_the_sender_remembers() {
     let mut log = ReceiveLog::default();
     log.on_packet(0, plain(0));
     log.on_copy(1, at(0));
-    // The numbers go on, and wrap.
+    // Numbers continue and wrap.
     for number in 2..70_000_u32 {
         log.on_packet(number as u16, plain(u64::from(number) / 20));
         log.take_report();

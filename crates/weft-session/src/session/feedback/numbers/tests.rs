@@ -9,7 +9,7 @@ const B: Ssrc = Ssrc(2);
 #[test]
 fn a_number_is_found_under_its_stream_in_any_order() {
     let mut numbers = StreamNumbers::default();
-    // Path 1 has the shorter queue: what was packed later leaves before.
+    // Path 1 has the shorter queue: packets that were packed later leave first.
     for (number, path, count) in [(65_535, 1, 0), (2, 1, 1), (65_534, 0, 0), (0, 0, 1)] {
         numbers.insert(A, number, (PathId(path), count));
     }

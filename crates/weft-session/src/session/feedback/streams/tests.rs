@@ -34,7 +34,7 @@ fn a_report_names_each_packet_and_what_is_missing_between() {
     let [(begin, packets)] = &runs[..] else {
         panic!("{} runs", runs.len())
     };
-    // Half a second is 512 of 1/1024 s.
+    // Half a second is 512/1024 s.
     let came = |ecn, offset| Some(PacketArrival { ecn, offset });
     let expected = [came(1, 512), came(3, 256), None, came(1, 0)];
     assert_eq!((*begin, &packets[..]), (10, &expected[..]));
@@ -62,7 +62,7 @@ fn arrivals_count_back_from_the_report_in_the_peers_clock() {
     // A second later, across the wrap.
     let second = session.report_time(0x0000_0000);
     assert_eq!(second.saturating_since(first), Duration::from_secs(1));
-    // Late on its way.
+    // A late report.
     assert_eq!(
         session.report_time(0xffff_8000) + Duration::from_millis(500),
         second
