@@ -9,7 +9,7 @@ use testbed::Testbed;
 use weft_cc::ControllerKind;
 use weft_units::{Duration, Ecn, Rate};
 
-/// The link of the ramp-up and of the halving, in Mbps.
+/// Link of the ramp-up and the halving, in Mbps.
 const LINK: f64 = 2.5;
 /// Shares of the capacity between which a rate counts as settled.
 const SETTLED: (f64, f64) = (0.75, 1.1);

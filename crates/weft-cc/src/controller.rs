@@ -1,6 +1,6 @@
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
 
-/// One probe cluster of one controller, never reused by it.
+/// Id of a controller's probe cluster; the controller never reuses it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ProbeId(pub u32);
 
@@ -18,7 +18,7 @@ pub struct ProbeCluster {
     pub bytes: Bytes,
 }
 
-/// A packet that left on the controller's path.
+/// Packet that left on the controller's path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SentPacket {
     /// Increasing number of the path's packets that get feedback.
@@ -72,7 +72,7 @@ impl Limits {
     }
 }
 
-/// A controller's estimate of its path, for plots and statistics.
+/// Controller's estimate of its path, for plots and statistics.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Snapshot {
     /// Target rate, as returned by [`Controller::target_rate`].
@@ -85,7 +85,7 @@ pub struct Snapshot {
     pub state: &'static str,
 }
 
-/// A quantity inside a controller, for plots: the input of its detector, its threshold,
+/// Internal value of a controller, for plots: the input of its detector, its threshold,
 /// the size of its windows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Internal {
@@ -132,11 +132,11 @@ impl Internal {
     }
 }
 
-/// A congestion controller of one path.
+/// Congestion controller of one path.
 ///
-/// Times passed to the methods never decrease. After every call that takes `now`, the
-/// caller polls [`Controller::poll_probe`] and [`Controller::poll_timeout`] again; a call
-/// of [`Controller::on_timeout`] before its time does nothing. Implausible feedback
+/// Times passed to the methods never decrease. After every call that takes `now`, poll
+/// [`Controller::poll_probe`] and [`Controller::poll_timeout`] again; a call of
+/// [`Controller::on_timeout`] before its time does nothing. Implausible feedback
 /// (duplicates, reordering, absurd times) may distort the estimate within the limits, and
 /// has no other effect.
 pub trait Controller: Send {
@@ -195,8 +195,8 @@ pub trait Controller: Send {
     fn on_path_restored(&mut self, now: Instant);
 
     /// Returns the ECN codepoint for the path's packets, used if feedback reports marks
-    /// and the path preserves them. Asked once. Default: not ECN-capable, for controllers
-    /// that ignore marks.
+    /// and the path preserves them. Called once. Default: not ECN-capable, for
+    /// controllers that ignore marks.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }

@@ -7,14 +7,14 @@ use crate::{Controller, Limits};
 /// Function that creates a controller for one path.
 pub type MakeController = Box<dyn Fn(Limits, Instant) -> Box<dyn Controller> + Send + Sync>;
 
-/// A controller that the embedding program defines and names.
+/// Controller that the embedding program defines and names.
 pub struct CustomController {
     name: String,
     make: MakeController,
 }
 
 impl CustomController {
-    /// Creates a controller of this name.
+    /// Creates a controller with this name.
     #[must_use]
     pub fn new(name: String, make: MakeController) -> CustomController {
         CustomController { name, make }
@@ -31,7 +31,7 @@ impl CustomController {
     }
 }
 
-/// Two are equal if they are one and the same.
+/// Two values are equal only if they are the same object.
 impl PartialEq for CustomController {
     fn eq(&self, other: &CustomController) -> bool {
         std::ptr::eq(self, other)

@@ -2,8 +2,8 @@ use crate::controller::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use crate::pacer::PACING_FACTOR;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
-/// A constant rate, independent of the path. Feedback only updates the loss figure of the
-/// snapshot.
+/// Controller with a constant rate, independent of the path. Feedback only updates the
+/// loss figure of the snapshot.
 #[derive(Debug)]
 pub struct Fixed {
     rate: Rate,

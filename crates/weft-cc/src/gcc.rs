@@ -38,12 +38,12 @@ const ALR_GRACE: Duration = Duration::from_secs(3);
 /// us, `a_capacity_that_comes_back_is_found_again`.
 const SEARCH_PERIOD: Duration = Duration::from_secs(2);
 
-/// A probe this much above the target invalidates older measurements: the step is larger
-/// than a usual decrease.
+/// Factor above the target at which a probe invalidates older measurements: the step is
+/// larger than a usual decrease.
 const PROBE_RESTART: f64 = 1.2;
 
-/// Google congestion control: the delay gradient sets the rate, loss bounds
-/// it, probes raise it.
+/// Google congestion control: the delay gradient sets the rate, loss limits it, and
+/// probes raise it.
 #[derive(Debug)]
 pub struct Gcc {
     limits: Limits,
@@ -62,7 +62,7 @@ pub struct Gcc {
 }
 
 impl Gcc {
-    /// Starts at the start rate and probes at once.
+    /// Starts at the start rate and probes immediately.
     #[must_use]
     pub fn new(behaviour: Behaviour, limits: Limits, now: Instant) -> Gcc {
         let limits = limits.ordered();
@@ -132,7 +132,7 @@ impl Gcc {
         }
     }
 
-    /// Resumes after a long silence: losses during it say nothing about the present path.
+    /// Resumes after a long silence: losses during it say nothing about the current path.
     fn resume(&mut self, now: Instant) {
         let limits = Limits {
             start: self.target,

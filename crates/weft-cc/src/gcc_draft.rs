@@ -1,6 +1,6 @@
-//! Google congestion control of the IETF draft, draft-ietf-rmcat-gcc-02; sections and
-//! tables below are the draft's. Both controllers run at the sender, which the draft
-//! allows (section 2).
+//! Google congestion control of the IETF draft, draft-ietf-rmcat-gcc-02; section and
+//! table numbers below refer to the draft. Both controllers run at the sender, which the
+//! draft allows (section 2).
 
 mod arrival;
 mod detector;
@@ -128,8 +128,8 @@ impl Controller for GccDraft {
         self.target
     }
 
-    /// A group leaves every `burst_time`, as large as the target allows (section 4):
-    /// packets leave at the target, not above.
+    /// Returns the target: a group leaves every `burst_time`, as large as the target
+    /// allows (section 4), so packets leave at the target and not above it.
     fn pacing_rate(&self) -> Rate {
         self.target
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use weft_units::{Instant, Rate};
 
-/// Controller, as named on the command line.
+/// Controller, by its name on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ControllerKind {
     /// `gcc`: Google congestion control, with its known weaknesses repaired
@@ -29,19 +29,19 @@ pub enum ControllerKind {
     ScreamV1,
     /// `fixed:RATE`: a constant rate, for instance `fixed:2mbit`.
     Fixed(Rate),
-    /// Defined by the embedding program. Not parsed from a name here.
+    /// Controller that the embedding program defines. Not parsed from a name here.
     Custom(&'static CustomController),
 }
 
 /// Error in the name of a controller.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ControllerKindError {
-    /// An unknown word before the colon.
+    /// Unknown word before the colon.
     #[error(
         "unknown controller `{0}`: use `gcc`, `gcc_deployed`, `gcc_2022`, `gcc_draft`, `nada`, `scream`, `scream_v1` or `fixed:RATE`, such as `fixed:2mbit`"
     )]
     Unknown(String),
-    /// An invalid rate after the colon.
+    /// Invalid rate after the colon.
     #[error(
         "`{0}` is not a rate above zero: write a number and `bit`, `kbit`, `mbit` or `gbit`, such as `fixed:2mbit`"
     )]
@@ -49,7 +49,7 @@ pub enum ControllerKindError {
 }
 
 /// Builds a controller like [`build`], for a path whose packets get no feedback of their
-/// own: a controller that needs it is replaced by [`Reports`].
+/// own: [`Reports`] replaces a controller that needs such feedback.
 #[must_use]
 pub fn build_without_feedback(
     kind: ControllerKind,
@@ -87,7 +87,7 @@ pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Cont
 }
 
 impl ControllerKind {
-    /// Every adaptive controller, in the order of the documentation.
+    /// Adaptive controllers, in the order of the documentation.
     pub const ADAPTIVE: [ControllerKind; 7] = [
         ControllerKind::Gcc,
         ControllerKind::GccDeployed,
@@ -98,7 +98,8 @@ impl ControllerKind {
         ControllerKind::ScreamV1,
     ];
 
-    /// Returns the name on the command line and in reports; for `fixed` without the rate.
+    /// Returns the name on the command line and in reports; for `fixed`, without the
+    /// rate.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -133,7 +134,7 @@ impl fmt::Display for ControllerKind {
     }
 }
 
-/// Accepts a hyphen in place of an underscore.
+/// Accepts a hyphen instead of an underscore.
 impl FromStr for ControllerKind {
     type Err = ControllerKindError;
 

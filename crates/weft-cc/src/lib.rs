@@ -3,7 +3,7 @@
 //! A [`Controller`] sees the packets of one path only: when each left and when it
 //! arrived. It returns a target rate for the application, a pacing rate for the [`Pacer`]
 //! and, occasionally, a [`ProbeCluster`]: a few packets to send faster than the target,
-//! to learn whether the path carries more.
+//! which show whether the path carries more.
 
 #![forbid(unsafe_code)]
 

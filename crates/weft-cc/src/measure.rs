@@ -10,9 +10,9 @@ pub(crate) use silence::{SILENCE_DROP, SILENCE_INTERVAL, Silence};
 
 use weft_units::Bytes;
 
-/// Sizes beyond an IP packet are implausible and would overflow sums.
+/// Largest plausible size; larger sizes than an IP packet would overflow sums.
 const MAX_SIZE: u64 = 1 << 16;
-/// Plausible bound of the unmeasured bytes between two packets.
+/// Largest plausible number of unmeasured bytes between two packets.
 const MAX_UNMEASURED: u64 = 1 << 24;
 
 /// Returns a packet's size within plausible bounds.

@@ -1,5 +1,5 @@
-//! Network-assisted dynamic adaptation, RFC 8698; sections and tables below are the
-//! RFC's. Computations that the RFC places at the receiver run here, from the feedback
+//! Network-assisted dynamic adaptation, RFC 8698; section and table numbers below refer
+//! to the RFC. Computations that the RFC places at the receiver run here, on the feedback
 //! for each packet.
 
 mod loss_intervals;
@@ -12,16 +12,16 @@ use rate::{DELTA, ReferenceRate};
 use signal::{CongestionSignal, LOGWIN};
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
 
-/// `FPS`, `BETA_V` and `BETA_S`: how much the encoder slows down and the sender speeds up
-/// when the rate-shaping buffer fills (section 5.2.2, table 2).
+/// `FPS`, `BETA_V` and `BETA_S`: strength with which the encoder slows down and the
+/// sender speeds up when the rate-shaping buffer fills (section 5.2.2, table 2).
 const FRAMES_PER_SECOND: f64 = 30.0;
 const BETA_V: f64 = 0.1;
 const BETA_S: f64 = 0.1;
 /// Upper bound of both changes, as a share of the reference rate (section 5.2.2).
 const SHAPING_MOST: f64 = 0.05;
 
-/// NADA of RFC 8698: queueing delay, losses and marks form one congestion signal, and the
-/// rate follows it. The pacer's backlog is its rate-shaping buffer.
+/// NADA of RFC 8698: queueing delay, losses and marks form one congestion signal, which
+/// the rate follows. The pacer's backlog is its rate-shaping buffer.
 #[derive(Debug)]
 pub struct Nada {
     limits: Limits,
@@ -50,7 +50,7 @@ impl Nada {
         }
     }
 
-    /// `r_diff_v` or `r_diff_s`.
+    /// Returns `r_diff_v` or `r_diff_s`.
     fn shaping(&self, beta: f64) -> Rate {
         let most = self.rate.get().mul_f64(SHAPING_MOST);
         let bps = beta * 8.0 * self.backlog.0 as f64 * FRAMES_PER_SECOND;
@@ -103,12 +103,12 @@ impl Controller for Nada {
         self.silence.poll_timeout().filter(|_| lowers)
     }
 
-    /// `RMAX`.
+    /// Sets `RMAX`.
     fn set_demand(&mut self, _now: Instant, demand: Rate) {
         self.rate.set_demand(demand);
     }
 
-    /// `PRIO`.
+    /// Sets `PRIO`.
     fn set_weight(&mut self, weight: f64) {
         self.rate.set_priority(weight);
     }
@@ -123,18 +123,18 @@ impl Controller for Nada {
         self.backlog = waiting;
     }
 
-    /// Marks are a part of the congestion signal (section 4.2).
+    /// Returns ECT(0): marks are part of the congestion signal (section 4.2).
     fn ecn(&self) -> Ecn {
         Ecn::Ect0
     }
 
-    /// `r_vin`, for the encoder.
+    /// Returns `r_vin`, for the encoder.
     fn target_rate(&self) -> Rate {
         let rate = self.rate.get().saturating_sub(self.shaping(BETA_V));
         self.limits.clamp(rate)
     }
 
-    /// `r_send`, out of the rate-shaping buffer.
+    /// Returns `r_send`, out of the rate-shaping buffer.
     fn pacing_rate(&self) -> Rate {
         self.limits.clamp(self.rate.get() + self.shaping(BETA_S))
     }

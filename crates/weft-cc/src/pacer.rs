@@ -2,35 +2,36 @@ use crate::{ProbeCluster, ProbeId};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Pacing rate over target rate: libwebrtc `kDefaultPaceMultiplier`
+/// Ratio of pacing rate to target rate: libwebrtc `kDefaultPaceMultiplier`
 /// (`goog_cc_network_control.cc`).
 pub(crate) const PACING_FACTOR: f64 = 2.5;
 
-/// A probe that does not send its packets within this time is abandoned: libwebrtc
+/// Time after which a probe that has not sent its packets is abandoned: libwebrtc
 /// `kProbeClusterTimeout` (`bitrate_prober.cc`).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest time that unreported packets delay others. Chosen by us: three pictures. Without
-/// a bound, a path whose target is below the rate of its copies is blocked for seconds.
+/// Longest time that unreported packets delay others. Chosen by us: three pictures.
+/// Without a limit, a path whose target is below the rate of its copies would be blocked
+/// for seconds.
 const MOST_BEHIND: Duration = Duration::from_millis(100);
 
-/// Most waiting clusters; further ones replace the oldest. A controller requests at most
-/// two at once.
+/// Most waiting clusters; new ones replace the oldest. A controller requests at most two
+/// at once.
 const MAX_PROBES: usize = 4;
 
 /// Lowest pacing rate, so that a path never stops sending.
 const MIN_RATE: Rate = Rate::from_kbps(5);
 
-/// A leaky bucket with a small burst: determines when the next packet may leave.
+/// Leaky bucket with a small burst: determines when the next packet may leave.
 ///
 /// The caller owns the packets. It calls [`Pacer::next_send`], sends when the time has
 /// come, marks the packet with [`Pacer::probe`] and reports it with [`Pacer::on_sent`].
-/// During a probe cluster, the cluster's rate applies, and the caller pads when it has
-/// nothing else to send.
+/// During a probe cluster, the cluster's rate applies, and the caller sends padding if it
+/// has nothing else to send.
 #[derive(Debug)]
 pub struct Pacer {
     rate: Rate,
-    /// Time whose bytes at the rate may leave together.
+    /// Burst, as a time at the rate.
     burst: Duration,
     /// Time at which all sent packets would have left at exactly the rate.
     drained_at: Instant,
@@ -64,20 +65,20 @@ impl Pacer {
         }
     }
 
-    /// Sets the rate from `now` on; it also applies to the remaining debt.
+    /// Sets the rate from `now` on; the new rate also applies to the remaining debt.
     pub fn set_rate(&mut self, now: Instant, rate: Rate) {
         let before = self.rate();
         self.rate = rate.max(MIN_RATE);
         self.rescale(now, before);
     }
 
-    /// Sets the time whose bytes at the rate may leave together.
+    /// Sets the burst, as a time at the rate.
     pub fn set_burst(&mut self, burst: Duration) {
         self.burst = burst;
     }
 
-    /// Returns the current rate: the pacing rate, or the probe's rate even if that is
-    /// lower, since a probe sent faster would measure another rate.
+    /// Returns the current rate: the pacing rate, or during a probe its rate, even if
+    /// that is lower, because a faster probe would measure another rate.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.probes.front().map_or(self.rate, |probe| probe.rate)
@@ -86,7 +87,7 @@ impl Pacer {
     /// Returns the time at which the next packet may leave: `now` or later.
     #[must_use]
     pub fn next_send(&self, now: Instant) -> Instant {
-        // Bursts are for packets that are late; a probe needs even spacing.
+        // Bursts are for late packets; a probe needs even spacing.
         let burst = match self.probes.front() {
             Some(_) => Duration::ZERO,
             None => self.burst,
@@ -94,7 +95,7 @@ impl Pacer {
         self.drained_at.saturating_sub(burst).max(now)
     }
 
-    /// Queues a probe cluster; it begins with the next packet.
+    /// Queues a probe cluster; it starts with the next packet.
     pub fn add_probe(&mut self, now: Instant, cluster: &ProbeCluster) {
         let before = self.rate();
         if self.probes.len() == MAX_PROBES {
@@ -111,14 +112,14 @@ impl Pacer {
         self.rescale(now, before);
     }
 
-    /// Returns the probe that the next packet belongs to. During a probe the caller sends
-    /// padding if it has no media.
+    /// Returns the probe that the next packet belongs to. During a probe, send padding if
+    /// there is no media.
     #[must_use]
     pub fn probe(&self) -> Option<ProbeId> {
         self.probes.front().map(|probe| probe.id)
     }
 
-    /// Reports that a packet left; it belongs to the current probe if there is one.
+    /// Reports that a packet left; it belongs to the current probe, if there is one.
     pub fn on_sent(&mut self, now: Instant, size: Bytes) {
         let before = self.rate();
         let time = before.time_for(size).unwrap_or(Duration::ZERO);
@@ -137,10 +138,10 @@ impl Pacer {
         self.rescale(now, before);
     }
 
-    /// Reports that a packet left which feedback does not name as this path's, such as a
-    /// copy of another path's. It is none of a probe's packets: a probe that lost its
-    /// packets to copies would have no result. It delays others for a short time at most,
-    /// since nobody asks the pacer before a copy leaves.
+    /// Reports a packet that left and that feedback does not name as this path's, such as
+    /// a copy of another path's packet. It does not count towards a probe: a probe that
+    /// lost its packets to copies would have no result. It delays others only for a short
+    /// time, because copies leave without asking the pacer.
     pub fn on_unreported(&mut self, now: Instant, size: Bytes) {
         let before = self.rate();
         self.end_probes(now);

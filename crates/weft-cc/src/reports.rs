@@ -3,34 +3,34 @@ use crate::measure::{BaseDelay, SILENCE_DROP, SILENCE_INTERVAL, TEN_MINUTES};
 use crate::pacer::PACING_FACTOR;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
-/// Above the first share of loss the rate falls, by half of it; below the second the rate
-/// grows (draft-ietf-rmcat-gcc-02 section 6).
+/// Thresholds of the loss share: above the first the rate falls, by half of the share;
+/// below the second the rate grows (draft-ietf-rmcat-gcc-02 section 6).
 const HIGH_LOSS: f64 = 0.10;
 const LOW_LOSS: f64 = 0.02;
 /// Growth with every report: `kIncreaseFactor` and 1 kbps (libwebrtc
-/// `send_side_bandwidth_estimation.cc`), at intervals of
-/// `kBweIncreaseInterval` at least (ibid.).
+/// `send_side_bandwidth_estimation.cc`), at most once per `kBweIncreaseInterval` (ibid.).
 const GROWTH: f64 = 1.08;
 const GROWTH_LEAST: Rate = Rate::from_kbps(1);
 const GROWTH_INTERVAL: Duration = Duration::from_secs(1);
-/// Fewer packets give no loss estimate: `kLimitNumPackets` (ibid.).
+/// Minimum number of packets for a loss estimate: `kLimitNumPackets` (ibid.).
 const LEAST_PACKETS: u32 = 20;
 
-/// Reports contain no packet delays, so the round trip replaces them: a queue of this
-/// length over the shortest round trip holds the rate, twice the length lowers it. Chosen
-/// by us: half of the limit for a conversation in ITU-T G.114, and GCC's decrease.
+/// Queueing delay above which the rate is held; twice this delay lowers it. It is
+/// measured as the excess over the shortest round trip, because reports contain no packet
+/// delays. Chosen by us: half of the limit for a conversation in ITU-T G.114, and GCC's
+/// decrease.
 const QUEUE: Duration = Duration::from_millis(100);
 const BACKOFF: f64 = 0.85;
-/// Longer round trips are implausible: chosen by us.
+/// Longest plausible round trip: chosen by us.
 const MAX_RTT: Duration = Duration::from_secs(10);
 
-/// Time without reports after which the rate falls as it does elsewhere without feedback,
-/// which is more frequent. Video's reports come every second (RFC 4585 section 3.4 and
+/// Time without reports after which the rate falls. It is longer than elsewhere, where
+/// feedback is more frequent: video's reports come every second (RFC 4585 section 3.4 and
 /// libwebrtc), audio's every five (RFC 3550 section 6.2).
 const REPORT_SILENCE: Duration = Duration::from_secs(6);
 
-/// Controller for a path without per-packet feedback: RTCP receiver reports give the
-/// share of loss and the round trip, about once a second.
+/// Controller for a path without per-packet feedback: RTCP receiver reports give the loss
+/// share and the round trip, about once a second.
 #[derive(Debug)]
 pub struct Reports {
     limits: Limits,
@@ -41,8 +41,8 @@ pub struct Reports {
     loss: f64,
     round_trip: BaseDelay,
     grown_at: Instant,
-    /// Time of the first packet since the last report, and of the last decrease for
-    /// silence.
+    /// Time of the first packet since the last report, and of the last decrease because
+    /// of silence.
     sent_at: Option<Instant>,
     dropped_at: Option<Instant>,
     state: &'static str,
@@ -104,7 +104,7 @@ impl Controller for Reports {
     fn on_report(&mut self, now: Instant, expected: u32, lost: u32, rtt: Option<Duration>) {
         self.sent_at = None;
         if self.dropped_at.take().is_some() {
-            // Losses during an outage say nothing about the present path.
+            // Losses during an outage say nothing about the current path.
             (self.expected, self.lost) = (0, 0);
             self.set_target(self.target.max(self.limits.start), "increase");
             return;

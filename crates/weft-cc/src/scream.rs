@@ -1,7 +1,7 @@
 //! Self-clocked rate adaptation for multimedia, version 2:
-//! draft-johansson-ccwg-rfc8298bis-screamv2 in the editors' text of 21 October
-//! 2025, the last one with a fixed `REF_WND_OVERHEAD`. Names in capitals and
-//! headings in quotes below are that text's.
+//! draft-johansson-ccwg-rfc8298bis-screamv2 in the editors' text of 21 October 2025, the
+//! last one with a fixed `REF_WND_OVERHEAD`. Names in capitals and headings in quotes
+//! below are from that text.
 
 pub(crate) mod flight;
 mod marks;
@@ -18,7 +18,7 @@ use window::{MIN_WINDOW, MSS, Update, Window};
 
 /// `QDELAY_TARGET_LO` in ms.
 const QUEUE_TARGET_MS: f64 = 60.0;
-/// `REF_WND_OVERHEAD`: factor by which bytes in flight may exceed the window.
+/// `REF_WND_OVERHEAD`: factor by which the bytes in flight may exceed the window.
 const OVERHEAD: f64 = 5.0;
 /// `RATE_PACE_MIN` and `PACKET_PACING_HEADROOM`.
 const PACE_MIN: Rate = Rate::from_kbps(50);
@@ -37,11 +37,11 @@ const PACKET_OVERHEAD: f64 = 20.0;
 /// would treat a longer route as a queue for that time: chosen by us,
 /// `a_longer_route_is_not_taken_for_a_queue_for_ever`.
 const BASE_WINDOW: Duration = Duration::from_secs(30);
-/// The gain of the smoothed round trip (RFC 6298 section 2).
+/// Gain of the smoothed round trip (RFC 6298 section 2).
 const RTT_GAIN: f64 = 0.125;
-/// Round trips outside this range are implausible: chosen by us.
+/// Range of plausible round trips: chosen by us.
 const RTT_RANGE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(10));
-/// The window of the delivery rate, for the snapshot only.
+/// Window of the delivery rate, for the snapshot only.
 const RATE_WINDOW: Duration = Duration::from_millis(500);
 /// Number of round trips after a reduction for which the snapshot reports it.
 const REDUCED_RTTS: u64 = 4;
@@ -51,7 +51,7 @@ const REDUCED_RTTS: u64 = 4;
 /// trip.
 ///
 /// L4S is active while our packets arrive as ECT(1). The draft's value from frame sizes
-/// (`rel_framesize_high`) is 1, since a controller sees packets.
+/// (`rel_framesize_high`) is 1, because a controller sees packets and not frames.
 #[derive(Debug)]
 pub struct Scream {
     limits: Limits,
@@ -119,7 +119,7 @@ impl Scream {
         digest
     }
 
-    /// RFC 6298's smoothed round trip, and the first window from it.
+    /// Updates RFC 6298's smoothed round trip, and sets the first window from it.
     fn measure_rtt(&mut self, now: Instant, sent: Instant) -> Duration {
         let (low, high) = RTT_RANGE;
         let sample = now.saturating_since(sent).clamp(low, high);
@@ -134,7 +134,7 @@ impl Scream {
         rtt
     }
 
-    /// "Media Rate Control".
+    /// Sets the target by "Media Rate Control".
     fn set_target(&mut self, rtt: Duration) {
         let in_flight = self.flight.bytes() as f64 / self.window.bytes();
         let mut scale = 1.0;
@@ -222,7 +222,7 @@ impl Controller for Scream {
         *self = Scream::new(self.limits);
     }
 
-    /// L4S (RFC 9331).
+    /// Returns ECT(1) for L4S (RFC 9331).
     fn ecn(&self) -> Ecn {
         Ecn::Ect1
     }
@@ -231,7 +231,8 @@ impl Controller for Scream {
         self.target
     }
 
-    /// "Packet Pacing"; the lowest rate when the send window is used up.
+    /// Returns the rate by "Packet Pacing"; the lowest rate if the send window is used
+    /// up.
     fn pacing_rate(&self) -> Rate {
         if self.flight.bytes() as f64 > self.window.bytes().max(MIN_WINDOW) * OVERHEAD {
             return PACE_MIN;

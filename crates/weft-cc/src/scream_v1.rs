@@ -1,5 +1,5 @@
-//! Self-clocked rate adaptation for multimedia, version 1: RFC 8298; sections
-//! and names in capitals below are the RFC's.
+//! Self-clocked rate adaptation for multimedia, version 1: RFC 8298; section numbers and
+//! names in capitals below are from the RFC.
 
 mod media;
 mod trend;
@@ -22,17 +22,17 @@ const QUEUE_TARGET_MS: f64 = 100.0;
 const PACE_MIN: Rate = Rate::from_kbps(50);
 /// Memory of the base delay, as in version 2.
 const BASE_WINDOW: Duration = Duration::from_secs(30);
-/// The gain of the smoothed round trip (RFC 6298 section 2).
+/// Gain of the smoothed round trip (RFC 6298 section 2).
 const RTT_GAIN: f64 = 0.125;
-/// Round trips outside this range are implausible: chosen by us.
+/// Range of plausible round trips: chosen by us.
 const RTT_RANGE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(10));
-/// The window of the delivery rate, for the snapshot only.
+/// Window of the delivery rate, for the snapshot only.
 const RATE_WINDOW: Duration = Duration::from_millis(500);
-/// A larger backlog is implausible and would overflow sums.
+/// Largest plausible backlog; a larger one would overflow sums.
 const MAX_BACKLOG: Bytes = Bytes(1 << 32);
 
-/// SCReAM of RFC 8298: a congestion window in the manner of LEDBAT around a target for
-/// the queueing delay, and a media rate that monitors the sender's own queue.
+/// SCReAM of RFC 8298: a LEDBAT-like congestion window around a target for the queueing
+/// delay, and a media rate that monitors the sender's own queue.
 #[derive(Debug)]
 pub struct ScreamV1 {
     limits: Limits,
@@ -71,7 +71,7 @@ impl ScreamV1 {
         }
     }
 
-    /// RFC 6298's smoothed round trip, and the first window from it.
+    /// Updates RFC 6298's smoothed round trip, and sets the first window from it.
     fn measure_rtt(&mut self, now: Instant, sent: Instant) -> Duration {
         let (low, high) = RTT_RANGE;
         let sample = now.saturating_since(sent).clamp(low, high);
@@ -199,8 +199,8 @@ impl Controller for ScreamV1 {
         self.media.target()
     }
 
-    /// "Packet Pacing" (section 4.1.2.6); the lowest rate when the send window (4.1.2.5)
-    /// is used up.
+    /// Returns the rate by "Packet Pacing" (section 4.1.2.6); the lowest rate if the send
+    /// window (4.1.2.5) is used up.
     fn pacing_rate(&self) -> Rate {
         let Some(rtt) = self.rtt else {
             return self.media.target().max(PACE_MIN);

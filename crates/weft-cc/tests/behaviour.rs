@@ -1,5 +1,5 @@
 //! Behaviour of every controller on one bottleneck, with a lower and an upper bound for
-//! each figure. `cargo run -p weft-cc --example controllers` prints them all.
+//! each value. `cargo run -p weft-cc --example controllers` prints them all.
 
 mod testbed;
 
@@ -22,8 +22,8 @@ fn within(what: &str, value: f64, (low, high): (f64, f64), bed: &Testbed) {
     );
 }
 
-/// Checks the seconds to 90 % of the link from 0.3 Mbps, then the share used and the 95th
-/// percentile of the queue from 60 to 120 s.
+/// Checks the seconds to reach 90 % of the link from 0.3 Mbps, then the share used and
+/// the 95th percentile of the queue from 60 to 120 s.
 #[track_caller]
 fn ramp_and_steady(kind: ControllerKind, ramp: (f64, f64), used: (f64, f64), queue: (f64, f64)) {
     let mut bed = bed(kind);
@@ -51,7 +51,7 @@ fn gcc_ramps_up_by_probing_and_keeps_the_queue_short() {
     );
 }
 
-/// From 0.3 to 2.25 Mbps at 8 % a second are 26 s.
+/// From 0.3 to 2.25 Mbps takes 26 s at 8 % a second.
 #[test]
 fn gcc_draft_ramps_up_slowly_and_fills_the_queue() {
     ramp_and_steady(

@@ -26,7 +26,7 @@ fn delay_based(bed: &Testbed) -> f64 {
     found.expect("it is always told").value
 }
 
-/// Asserts lower and upper bound of a figure, with the run's trace.
+/// Asserts lower and upper bound of a value, with the run's trace.
 #[track_caller]
 fn within(what: &str, value: f64, low: f64, high: f64, bed: &Testbed) {
     assert!(
@@ -80,7 +80,7 @@ fn the_target_follows_a_halved_capacity_within_a_second() {
     );
 }
 
-/// Returns the seconds until 4 Mbps after 10 s at 1 Mbps.
+/// Returns the seconds to reach 4 Mbps after 10 s at 1 Mbps.
 fn recovery(kind: ControllerKind) -> (f64, Testbed) {
     let mut bed = on(kind, Rate::from_mbps(5));
     bed.run(10.0);
@@ -333,7 +333,7 @@ fn a_silence_lowers_the_deployed_target_and_not_the_delay_based_rate() {
             bed.controller.on_packet_sent(&packet);
             bed.controller.on_timeout(now);
         }
-        // 3 s after the last packets in flight, then each second: six drops.
+        // From 3 s after the last packets in flight, once a second: six drops.
         let target = bed.controller.target_rate().as_mbps() / before;
         assert!((target - 0.8_f64.powi(6)).abs() < 0.001, "{target}");
         let kept = delay_based(&bed) == before;

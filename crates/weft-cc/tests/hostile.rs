@@ -1,5 +1,5 @@
-//! One sequence of operations for every controller: with any packets and any feedback,
-//! the rate keeps to the limits and nothing breaks, and after any history the controller
+//! One sequence of operations for every controller: for any packets and any feedback, the
+//! rate stays within the limits and nothing breaks, and after any history the controller
 //! uses a clean link again.
 
 mod testbed;
@@ -155,7 +155,7 @@ proptest! {
     }
 }
 
-/// Runs ten minutes of adverse links and feedback, chosen by the seed, with a new
+/// Runs ten minutes of adverse links and feedback, selected by the seed, with a new
 /// condition every 20 s.
 fn suffer(bed: &mut Testbed, rng: &mut Rng) {
     for _ in 0..30 {
@@ -197,7 +197,7 @@ fn used_after(kind: ControllerKind, seed: u64) -> (f64, Testbed) {
     (bed.delivered_mbps(655.0, 660.0) / 5.0, bed)
 }
 
-/// Sixty seconds of a clean 5 Mbps link bring every controller to 60 %.
+/// Checks that every controller reaches 60 % within sixty seconds on a clean 5 Mbps link.
 fn recovers(kind: ControllerKind, seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let (used, bed) = used_after(kind, seed);
@@ -245,10 +245,10 @@ fn scream_v1_is_never_stuck() {
 }
 
 /// Weaknesses of the published algorithms, which their controllers keep. libwebrtc: a
-/// probe that confirms a rate limited by loss lowers the delay-based rate, and the
-/// capacity known from before makes it grow by a packet per round trip. The draft: after
-/// capacities of all kinds the deviation of the incoming rate is so large that every rate
-/// is close to convergence.
+/// probe that confirms a rate limited by loss lowers the delay-based rate, and because of
+/// the capacity known from before, the rate then grows by a packet per round trip. The
+/// draft: after very different capacities, the deviation of the incoming rate is so large
+/// that every rate counts as close to convergence.
 #[test]
 #[ignore = "minutes: ten times as many histories of each"]
 fn the_published_gccs_alone_are_ever_stuck() {
@@ -281,7 +281,7 @@ fn credible(now: Instant, op: Op) -> Op {
     Op::Feedback(results, rtt)
 }
 
-/// Absurd feedback mixed with the link's own, then the link's alone.
+/// Mixes absurd feedback with the link's own, then continues with the link's alone.
 #[test]
 fn nobody_is_stuck_after_absurd_feedback() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -10,7 +10,7 @@ const BACKOFF: f64 = 0.85;
 const GROWTH: f64 = 1.08;
 /// `kDefaultRtt` (ibid.).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
-/// A longer round trip is implausible: chosen by us.
+/// Longest plausible round trip: chosen by us.
 const MAX_RTT: Duration = Duration::from_secs(10);
 /// `response_time` is twice the sum of the round trip and this (ibid.).
 const DETECTOR_DELAY: Duration = Duration::from_millis(100);
@@ -18,7 +18,7 @@ const DETECTOR_DELAY: Duration = Duration::from_millis(100);
 const PACKET: f64 = 1200.0;
 const FRAMES_PER_SECOND: f64 = 30.0;
 const MIN_ADDITIVE_BPS: f64 = 4000.0;
-/// The smallest multiplicative growth: libwebrtc adds 1 kbps per feedback, which it sends
+/// Smallest multiplicative growth: libwebrtc adds 1 kbps per feedback, which it sends
 /// about every 100 ms; we express it per second because our feedback interval differs.
 const MIN_GROWTH_BPS: f64 = 10_000.0;
 /// Upper bound of the rate relative to the delivery rate: `increase_limit` (ibid.).
@@ -34,7 +34,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// leaves a larger ratio. Chosen by us:
 /// `the_target_follows_a_halved_capacity_within_a_second`.
 const DRAIN_LEAD: f64 = 1.1;
-/// A rate below this share of the known capacity is not the result of overuse: two
+/// Share of the known capacity below which a rate is not the result of overuse: two
 /// decreases in a row leave 72 %. Chosen by us: `gcc_is_never_stuck`.
 const STALE: f64 = 0.7;
 /// `TimeToReduceFurther` (ibid.).
@@ -63,7 +63,7 @@ pub(super) struct Aimd {
     min: Rate,
     max: Rate,
     rtt: Duration,
-    /// The last delivery rate, for feedback without one.
+    /// Last delivery rate, for feedback without one.
     throughput: Rate,
     state: State,
     changed: Option<Instant>,
@@ -134,7 +134,8 @@ impl Aimd {
         }
     }
 
-    /// Limits decreases to one per round trip, unless much less than half arrives.
+    /// Returns whether a decrease is allowed: one per round trip, unless much less than
+    /// half arrives.
     pub(super) fn may_reduce(&self, now: Instant, throughput: Rate) -> bool {
         let (low, high) = REDUCTION_INTERVAL;
         let interval = self.rtt.clamp(low, high);
@@ -180,8 +181,8 @@ impl Aimd {
         }
     }
 
-    /// Whether the known capacity is outdated because a silence or a probe, not overuse,
-    /// lowered the rate. Growing towards it would take minutes.
+    /// Returns whether the known capacity is outdated because a silence or a probe, not
+    /// overuse, lowered the rate. Growing towards it would take minutes.
     fn is_stale(&self) -> bool {
         self.behaviour == Behaviour::Repaired
             && self
@@ -197,8 +198,8 @@ impl Aimd {
         (packet * 8.0 / response).max(MIN_ADDITIVE_BPS)
     }
 
-    /// Whether less is sent since the last decrease than arrives: the queue drains, and
-    /// the trend with its long memory shows it later.
+    /// Returns whether less has been sent since the last decrease than arrives: the queue
+    /// drains, and the trend shows it later because of its long memory.
     fn drains(&self, now: Instant) -> bool {
         self.behaviour == Behaviour::Repaired
             && self
@@ -238,7 +239,7 @@ impl Aimd {
 struct LinkCapacity {
     /// In kbps.
     estimate: Option<f64>,
-    /// The variance in kbps, divided by the estimate.
+    /// Variance in kbps, divided by the estimate.
     variance: f64,
 }
 

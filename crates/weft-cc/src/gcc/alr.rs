@@ -1,7 +1,7 @@
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// The application uses the path if it sends this share of the target:
-/// `bandwidth_usage_ratio` (libwebrtc `alr_detector.h`).
+/// Share of the target above which the application uses the path: `bandwidth_usage_ratio`
+/// (libwebrtc `alr_detector.h`).
 const USAGE: f64 = 0.65;
 /// `start_budget_level_ratio` and `stop_budget_level_ratio` (ibid.).
 const START_LEVEL: f64 = 0.80;
@@ -9,13 +9,13 @@ const STOP_LEVEL: f64 = 0.50;
 /// Time that the budget covers: `kWindow` (libwebrtc `interval_budget.cc`).
 const WINDOW_SECONDS: f64 = 0.5;
 
-/// Detects whether the application limits the sending rate, and not the path. Media then
+/// Detects whether the application, and not the path, limits the sending rate. Media then
 /// cannot show the path's capacity.
 #[derive(Debug)]
 pub(super) struct Alr {
-    /// Bytes per second that count as using the path.
+    /// Bytes per second from which the path counts as used.
     rate: f64,
-    /// Unused bytes, within a window's worth in both directions.
+    /// Unused bytes, limited to one window in both directions.
     budget: f64,
     updated: Instant,
     since: Option<Instant>,
@@ -58,7 +58,7 @@ impl Alr {
         self.since
     }
 
-    /// Whether the application limits, or did so within `grace`.
+    /// Returns whether the application limits, or did so within `grace`.
     pub(super) fn now_or_within(&self, now: Instant, grace: Duration) -> bool {
         self.since.is_some()
             || self

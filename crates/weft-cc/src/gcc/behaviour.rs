@@ -8,10 +8,10 @@ pub enum Behaviour {
     Deployed2022,
     /// Repaired: probing continues while the rate grows (libwebrtc later probes only when
     /// the application limits, and needs tens of seconds to find a capacity that rose); a
-    /// successful probe restarts the throughput window (an overuse shortly after would
-    /// undo the probe); no further decrease while the queue drains (the rate would end at
-    /// 60 to 70 %); feedback after a long silence probes like a new path; a capacity far
-    /// above the rate is forgotten (towards it the rate would grow by a packet per round
-    /// trip, for minutes).
+    /// successful probe restarts the throughput window (otherwise an overuse shortly
+    /// after would undo the probe); no further decrease while the queue drains (otherwise
+    /// the rate would end at 60 to 70 %); feedback after a long silence probes like a new
+    /// path; a capacity far above the rate is forgotten (otherwise the rate would grow
+    /// towards it by a packet per round trip, for minutes).
     Repaired,
 }

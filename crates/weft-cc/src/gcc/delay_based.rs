@@ -14,7 +14,7 @@ const STREAM_TIMEOUT: Duration = Duration::from_secs(2);
 /// `kProbeDropThroughputFraction` (libwebrtc `goog_cc_network_control.cc`).
 const PROBE_DROP: f64 = 0.85;
 
-/// The delay-based half of the controller: from arrival times to a rate.
+/// Delay-based half of the controller: from arrival times to a rate.
 #[derive(Debug)]
 pub(super) struct DelayBased {
     inter_arrival: InterArrival,

@@ -11,7 +11,7 @@ const BURST_GAP_MS: f64 = 5.0;
 /// Longest burst: `kMaxBurstDuration` (ibid.).
 const MAX_BURST_MS: f64 = 100.0;
 
-/// Lead over our clock at which the arrival clock has jumped:
+/// Lead of the arrival clock over our clock from which it has jumped:
 /// `kArrivalTimeOffsetThreshold` (ibid.).
 const ARRIVAL_OFFSET_MS: f64 = 3000.0;
 
@@ -30,7 +30,7 @@ pub(super) struct Delta {
     pub(super) arrival: Instant,
 }
 
-/// Groups packets into bursts and compares each burst with the one before.
+/// Groups packets into bursts and compares each burst with the previous one.
 #[derive(Debug, Default)]
 pub(super) struct InterArrival {
     current: Option<Group>,
@@ -71,8 +71,8 @@ impl Group {
 }
 
 impl InterArrival {
-    /// Adds a reported packet; returns the difference of the two previous groups if it
-    /// begins a new one.
+    /// Adds a reported packet; if it starts a new group, returns the difference of the
+    /// two previous groups.
     pub(super) fn on_packet(
         &mut self,
         now: Instant,

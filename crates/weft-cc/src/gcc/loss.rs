@@ -4,12 +4,12 @@ use super::loss_thresholds::LossThresholds;
 use crate::Limits;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// The loss-based half, by revision of libwebrtc.
+/// Loss-based half, by revision of libwebrtc.
 #[derive(Debug)]
 pub(super) enum Loss {
     /// Version 2.
     Model(Box<LossBased>),
-    /// Two thresholds, the algorithm before version 2.
+    /// Two thresholds: the algorithm before version 2.
     Thresholds(LossThresholds),
 }
 
@@ -59,8 +59,8 @@ impl Loss {
         }
     }
 
-    /// Returns the bound on the delay-based rate; equal to that rate where loss does not
-    /// limit.
+    /// Returns the bound on the delay-based rate; equal to that rate if loss does not
+    /// limit it.
     pub(super) fn bound(&self, delay_based: Rate) -> Rate {
         match self {
             Loss::Model(model) => model.bound(delay_based),
@@ -68,7 +68,7 @@ impl Loss {
         }
     }
 
-    /// Returns the rate that loss alone would allow, once it was computed.
+    /// Returns the rate that loss alone would allow, once it has been computed.
     pub(super) fn result(&self) -> Rate {
         match self {
             Loss::Model(model) => model.result(),
@@ -76,7 +76,7 @@ impl Loss {
         }
     }
 
-    /// Whether losses have lowered the rate, or keep it where it is.
+    /// Returns whether losses have lowered the rate, or prevent its growth.
     pub(super) fn is_limiting(&self) -> bool {
         match self {
             Loss::Model(model) => model.is_limiting(),

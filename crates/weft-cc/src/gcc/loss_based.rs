@@ -26,8 +26,8 @@ enum State {
     Decreasing,
 }
 
-/// The loss-based half: fits an inherent loss and a bandwidth to the observed losses at
-/// each sending rate (maximum likelihood), and bounds the delay-based rate by it.
+/// Loss-based half: fits an inherent loss and a bandwidth to the observed losses at each
+/// sending rate (maximum likelihood), and bounds the delay-based rate by it.
 #[derive(Debug)]
 pub(super) struct LossBased {
     min: Rate,
@@ -109,8 +109,8 @@ impl LossBased {
         }
     }
 
-    /// Returns the bound on the delay-based rate; equal to that rate where loss does not
-    /// limit.
+    /// Returns the bound on the delay-based rate; equal to that rate if loss does not
+    /// limit it.
     pub(super) fn bound(&self, delay_based: Rate) -> Rate {
         match self.is_limiting() {
             true => delay_based.min(self.result),
@@ -118,7 +118,7 @@ impl LossBased {
         }
     }
 
-    /// Returns the rate that loss alone would allow, once it was computed.
+    /// Returns the rate that loss alone would allow, once it has been computed.
     pub(super) fn result(&self) -> Rate {
         self.result
     }

@@ -1,7 +1,7 @@
 use weft_units::Bytes;
 
-/// Numbers remembered as lost: more packets than a path below several gigabits carries
-/// while they are counted together.
+/// Numbers remembered as lost: more packets than a path below several gigabits carries in
+/// one counting period.
 const LOST_BITS: usize = 8192;
 
 /// Packets that feedback named, each counted once.
@@ -10,8 +10,8 @@ pub(super) struct LossCounts {
     packets: u32,
     lost: u32,
     size: Bytes,
-    /// The numbers counted as lost, modulo the size, so that a packet that
-    /// arrives after all is counted once.
+    /// Numbers counted as lost, modulo the size, so that a packet that arrives after all
+    /// is counted once.
     lost_numbers: Box<[u64; LOST_BITS / 64]>,
 }
 
@@ -25,7 +25,7 @@ impl LossCounts {
         }
     }
 
-    /// Counts a packet; returns false if it was counted before.
+    /// Counts a packet; returns false if it has already been counted.
     pub(super) fn on_packet(&mut self, number: u64, size: Bytes, lost: bool) -> bool {
         let bit = number as usize % LOST_BITS;
         let word = &mut self.lost_numbers[bit / 64];

@@ -22,7 +22,7 @@ const PREFERENCE_SMOOTHING: f64 = 0.002;
 /// Keeps the logarithms finite: `GetLossProbability` (ibid.).
 const MIN_PROBABILITY: f64 = 1e-6;
 
-/// A hypothesis about the path: it loses this share of the packets at any rate, and
+/// Hypothesis about the path: it loses this share of the packets at any rate, and
 /// everything above the bandwidth.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Channel {
@@ -39,10 +39,10 @@ pub(super) struct Observation {
     pub(super) last_sent: Instant,
 }
 
-/// The last observations. They score how well a channel explains them.
+/// Last observations. They score how well a channel explains them.
 #[derive(Debug)]
 pub(super) struct Observations {
-    /// The newest first.
+    /// Observations, the newest first.
     recent: VecDeque<Observation>,
     count: u64,
     average_loss: f64,
@@ -68,17 +68,17 @@ impl Observations {
         self.average_loss = lost / packets.max(f64::MIN_POSITIVE);
     }
 
-    /// Observations so far.
+    /// Returns the number of observations so far.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The weighted share of lost packets.
+    /// Returns the weighted share of lost packets.
     pub(super) fn average_loss(&self) -> f64 {
         self.average_loss
     }
 
-    /// The observations, the newest first, with their weights.
+    /// Returns the observations, the newest first, with their weights.
     fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
         self.recent.iter().scan(1.0, |next, observation| {
             let weight = *next;
@@ -87,8 +87,8 @@ impl Observations {
         })
     }
 
-    /// One step of Newton's method towards the most likely inherent loss at
-    /// the channel's bandwidth.
+    /// Takes one step of Newton's method towards the most likely inherent loss at the
+    /// channel's bandwidth.
     pub(super) fn fit_inherent_loss(&self, channel: &mut Channel) {
         clamp_inherent_loss(channel);
         let (mut first, mut second) = (0.0, 0.0);
@@ -104,8 +104,8 @@ impl Observations {
         clamp_inherent_loss(channel);
     }
 
-    /// The log-likelihood of the channel, with a preference for more
-    /// bandwidth while little is lost.
+    /// Returns the log-likelihood of the channel, with a preference for more bandwidth
+    /// while little is lost.
     pub(super) fn objective(&self, channel: &Channel) -> f64 {
         let kbps = channel.bandwidth.as_kbps();
         let gap = PREFERENCE_LOSS - self.average_loss;

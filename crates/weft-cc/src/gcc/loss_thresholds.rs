@@ -2,8 +2,8 @@ use super::loss_counts::LossCounts;
 use crate::Limits;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Up to the first share of loss the rate grows, above the second it falls by
-/// half of the share: `kDefaultLowLossThreshold`, `kDefaultHighLossThreshold`
+/// Thresholds of the loss share: up to the first the rate grows, above the second it
+/// falls by half of the share: `kDefaultLowLossThreshold`, `kDefaultHighLossThreshold`
 /// (libwebrtc `send_side_bandwidth_estimation.cc`, copies of 2018 and 2022).
 const LOW_LOSS: f64 = 0.02;
 const HIGH_LOSS: f64 = 0.10;
@@ -12,16 +12,16 @@ const HIGH_LOSS: f64 = 0.10;
 const GROWTH: f64 = 1.08;
 const GROWTH_MORE: Rate = Rate::from_kbps(1);
 const INCREASE_INTERVAL: Duration = Duration::from_secs(1);
-/// The rate falls at most once in this time plus a round trip: `kBweDecreaseInterval`
-/// (ibid.).
+/// Shortest time between two decreases, in addition to a round trip:
+/// `kBweDecreaseInterval` (ibid.).
 const DECREASE_INTERVAL: Duration = Duration::from_millis(300);
 /// Minimum number of packets for a loss estimate: `kLimitNumPackets` (ibid.).
 const LEAST_PACKETS: u32 = 20;
-/// Time without any loss during which the delay-based rate applies at once: `kStartPhase`
-/// (ibid.).
+/// Initial time without any loss in which the delay-based rate applies directly:
+/// `kStartPhase` (ibid.).
 const START: Duration = Duration::from_secs(2);
 
-/// The loss-based half before version 2: two thresholds.
+/// Loss-based half before version 2, with two thresholds.
 #[derive(Debug)]
 pub(super) struct LossThresholds {
     limits: Limits,
@@ -92,7 +92,7 @@ impl LossThresholds {
         self.share
     }
 
-    /// Whether losses prevent growth.
+    /// Returns whether losses prevent growth.
     pub(super) fn holds(&self) -> bool {
         self.share > LOW_LOSS
     }

@@ -1,14 +1,14 @@
 use weft_units::Instant;
 
-/// The first threshold: `threshold_(12.5)` (libwebrtc
-/// `trendline_estimator.cc`), draft-ietf-rmcat-gcc-02 table 1.
+/// Initial threshold: `threshold_(12.5)` (libwebrtc `trendline_estimator.cc`),
+/// draft-ietf-rmcat-gcc-02 table 1.
 const INITIAL_THRESHOLD: f64 = 12.5;
-/// `threshold_` is kept in this range (ibid.).
+/// Range of the threshold: `threshold_` (ibid.).
 const THRESHOLD_RANGE: (f64, f64) = (6.0, 600.0);
 /// `k_up_` and `k_down_` per ms (libwebrtc `trendline_estimator.cc`).
 const GAIN_UP: f64 = 0.0087;
 const GAIN_DOWN: f64 = 0.039;
-/// Larger excesses do not move the threshold: `kMaxAdaptOffsetMs` (ibid.).
+/// Excess above which the threshold does not move: `kMaxAdaptOffsetMs` (ibid.).
 const MAX_ADAPT: f64 = 15.0;
 /// `kMaxTimeDelta` of `UpdateThreshold` (ibid.).
 const MAX_STEP_MS: f64 = 100.0;
@@ -25,8 +25,8 @@ pub(super) enum Usage {
     Under,
 }
 
-/// Compares the trend with a threshold that adapts to it, so that GCC is not
-/// starved by flows that fill the queue (draft-ietf-rmcat-gcc-02 section 5.4).
+/// Compares the trend with a threshold that adapts to it, so that flows that fill the
+/// queue do not starve GCC (draft-ietf-rmcat-gcc-02 section 5.4).
 #[derive(Debug)]
 pub(super) struct OveruseDetector {
     threshold: f64,
@@ -57,16 +57,17 @@ impl OveruseDetector {
         self.threshold
     }
 
-    /// Updates the detector with a new trend: `trend` as
-    /// [`super::trendline::Trendline::modified`], `deltas` groups so far, the last one
-    /// `send_ms` after its predecessor, complete at `arrival` in the receiver's clock.
+    /// Updates the detector with a new trend: `trend` is
+    /// [`super::trendline::Trendline::modified`], `deltas` the number of groups so far,
+    /// the last one `send_ms` after its predecessor, complete at `arrival` in the
+    /// receiver's clock.
     pub(super) fn update(&mut self, trend: f64, deltas: u32, send_ms: f64, arrival: Instant) {
         if deltas < 2 {
             self.usage = Usage::Normal;
             return;
         }
         if trend > self.threshold {
-            // At first, half of the time since the group before was overuse.
+            // At first, half of the time since the previous group counts as overuse.
             let over_ms = self.over_ms.map_or(send_ms / 2.0, |ms| ms + send_ms);
             self.over_ms = Some(over_ms);
             self.over_count += 1;
@@ -90,7 +91,7 @@ impl OveruseDetector {
     fn adapt(&mut self, trend: f64, arrival: Instant) {
         let updated = self.updated.replace(arrival).unwrap_or(arrival);
         if trend > self.threshold + MAX_ADAPT {
-            return; // a sudden drop of the capacity, say
+            return; // for example, a sudden drop of the capacity
         }
         let gain = match trend < self.threshold {
             true => GAIN_DOWN,

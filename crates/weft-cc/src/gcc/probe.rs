@@ -2,12 +2,12 @@ use crate::{Limits, ProbeCluster, ProbeId};
 use std::collections::VecDeque;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
-/// The first probes, as multiples of the start rate: `p1` and `p2` (libwebrtc
+/// First probes, as multiples of the start rate: `p1` and `p2` (libwebrtc
 /// `probe_controller.cc`).
 const FIRST_SCALE: f64 = 3.0;
 const SECOND_SCALE: f64 = 6.0;
-/// A result above this share of the probe's rate triggers another probe at this multiple
-/// of the result: `further_probe_threshold`, `step_size` (ibid.).
+/// Share of the probe's rate above which a result triggers another probe, and the
+/// multiple of the result for that probe: `further_probe_threshold`, `step_size` (ibid.).
 const FURTHER_THRESHOLD: f64 = 0.7;
 const FURTHER_SCALE: f64 = 2.0;
 /// `kMaxWaitingTimeForProbingResult` (ibid.).
@@ -30,7 +30,7 @@ const DROP_TIMEOUT: Duration = Duration::from_secs(5);
 const AFTER_DROP: f64 = 0.85;
 const UNCERTAINTY: f64 = 0.05;
 const MIN_DROP_INTERVAL: Duration = Duration::from_secs(5);
-/// Most clusters that wait to be polled.
+/// Most clusters waiting to be polled.
 const MAX_PENDING: usize = 4;
 
 /// Reason for a periodic probe.
@@ -38,9 +38,9 @@ const MAX_PENDING: usize = 4;
 pub(super) enum Reason {
     /// The application has sent little since this time.
     ApplicationLimited(Instant),
-    /// The rate grows; the interval of probes.
+    /// The rate grows; the value is the interval of probes.
     Growing(Duration),
-    /// Neither: no periodic probe.
+    /// Neither applies: no periodic probe.
     None,
 }
 
@@ -67,12 +67,12 @@ struct Drop {
 }
 
 impl ProbeController {
-    /// Requests the first probes at once.
+    /// Creates the state of a new path and requests the first probes immediately.
     pub(super) fn new(limits: Limits, now: Instant) -> ProbeController {
         ProbeController::start(limits, now, None, 0)
     }
 
-    /// Returns the state for a restored path: as at the start, but keeps the
+    /// Returns the state for a restored path: as at the start, but it keeps the
     /// application's demand and never reuses an id.
     pub(super) fn restarted(&self, now: Instant) -> ProbeController {
         ProbeController::start(self.limits, now, self.demand, self.next_id)
@@ -113,7 +113,7 @@ impl ProbeController {
         }
     }
 
-    /// Takes a new or repeated target.
+    /// Sets a new or repeated target.
     pub(super) fn set_estimate(&mut self, now: Instant, estimate: Rate) {
         if estimate < self.estimate.mul_f64(DROP) {
             self.last_drop = Some(Drop {
@@ -190,7 +190,8 @@ impl ProbeController {
         self.pending.pop_front()
     }
 
-    /// Returns the highest rate of a probe: the limit and twice the demand.
+    /// Returns the highest rate of a probe: the limit, or twice the demand if that is
+    /// lower.
     fn cap(&self) -> Rate {
         let demand = self.demand.map(|rate| rate.mul_f64(MAX_DEMAND_SCALE));
         demand.map_or(self.limits.max, |rate| rate.min(self.limits.max))

@@ -4,12 +4,12 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 /// Share of a cluster that must be reported: `kMinReceivedProbesRatio`,
 /// `kMinReceivedBytesRatio` (libwebrtc `probe_bitrate_estimator.cc`).
 const MIN_RECEIVED: f64 = 0.8;
-/// Arrivals faster than sending by this factor are a compressed burst, not a capacity:
-/// `kMaxValidRatio` (ibid.).
+/// Factor between the rates of arrival and sending above which arrivals are a compressed
+/// burst and not a capacity: `kMaxValidRatio` (ibid.).
 const MAX_RATIO: f64 = 2.0;
-/// Arrivals slower than sending by this factor show the capacity:
-/// `kMinRatioForUnsaturatedLink` (ibid.); the estimate stays a little below it:
-/// `kTargetUtilizationFraction` (ibid.).
+/// Factor between the rates of arrival and sending below which arrivals show the
+/// capacity: `kMinRatioForUnsaturatedLink` (ibid.). The estimate stays slightly below the
+/// capacity: `kTargetUtilizationFraction` (ibid.).
 const SATURATED: f64 = 0.9;
 const UTILIZATION: f64 = 0.95;
 /// `kMaxProbeInterval` (ibid.).

@@ -1,9 +1,9 @@
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// The window of libwebrtc `RobustThroughputEstimatorSettings`: it keeps this many
-/// packets even if they are older than the shorter duration, never more than the maximum,
-/// and needs the required number for a result.
+/// Window of libwebrtc `RobustThroughputEstimatorSettings`: it keeps this many packets
+/// even if they are older than the shorter duration, never more than the maximum, and
+/// needs the required number for a result.
 const WINDOW_PACKETS: usize = 20;
 const MAX_PACKETS: usize = 500;
 const REQUIRED_PACKETS: usize = 10;
@@ -24,26 +24,26 @@ const MAX_REORDERING: Duration = Duration::from_secs(1);
 /// Smallest value of both intervals (ibid.).
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Delivery rate by the sender's or the receiver's clock, whichever is slower. Robust
-/// against stalls: the longest gap between arrivals counts only as long as the second
-/// longest.
+/// Delivery rate by the sender's or the receiver's clock, whichever is slower. It is
+/// robust against stalls: the longest gap between arrivals counts only as much as the
+/// second longest.
 #[derive(Debug)]
 pub(super) struct Throughput {
     window: VecDeque<Delivered>,
     /// Size of all packets in the window.
     size: Bytes,
-    /// Packets sent earlier cannot tell the sending rate of the window.
+    /// Sending time before which packets do not count towards the window's sending rate.
     discarded_sent: Instant,
-    /// Packets sent earlier are not counted.
+    /// Sending time before which packets are not counted.
     valid_from: Instant,
-    /// Sending time of the newest packet that was reported.
+    /// Sending time of the newest reported packet.
     newest_sent: Instant,
-    /// Packets that arrived by then may be in the window out of their sending order.
+    /// Arrival time up to which packets in the window may be out of sending order.
     disordered_until: Option<Instant>,
     gaps: Gaps,
 }
 
-/// The longest and the second longest time between two arrivals in the window.
+/// Longest and second longest time between two arrivals in the window.
 #[derive(Clone, Copy, Default, Debug)]
 struct Gaps {
     longest: Duration,
@@ -84,7 +84,7 @@ impl Throughput {
     }
 
     /// Restarts the window because the sending rate has just risen a lot: earlier packets
-    /// say nothing about the present delivery rate. Without this, an overuse shortly
+    /// say nothing about the current delivery rate. Without this, an overuse shortly
     /// after a successful probe would undo it; libwebrtc's estimator has that weakness.
     /// Chosen by us: `probing_finds_5_mbps_within_3_seconds`.
     pub(super) fn restart(&mut self, now: Instant) {
@@ -144,8 +144,8 @@ impl Throughput {
         len > MAX_PACKETS || span > MAX_WINDOW || (len > WINDOW_PACKETS && span > MIN_WINDOW)
     }
 
-    /// Returns the rate at which the last packets arrived, whenever they were sent: while
-    /// there is a queue, this is the path's capacity.
+    /// Returns the rate at which the last packets arrived, regardless of their sending
+    /// times: while there is a queue, this is the path's capacity.
     pub(super) fn arriving(&self) -> Option<Rate> {
         let last = self.window.back()?.arrival;
         let mut size = Bytes::ZERO;
@@ -159,8 +159,8 @@ impl Throughput {
         None
     }
 
-    /// Returns the delivery rate, once there are enough packets. Sometimes linear in the
-    /// window, so call it once per feedback.
+    /// Returns the delivery rate, once there are enough packets. This is sometimes linear
+    /// in the window, so call it once per feedback.
     pub(super) fn rate(&mut self) -> Option<Rate> {
         if self.window.len() < REQUIRED_PACKETS {
             return None;
@@ -211,7 +211,8 @@ impl Throughput {
     }
 
     /// Returns the sending rate of the packets, without those sent before the discarded
-    /// ones; `None` if too few remain. The first of those sent last does not count.
+    /// ones; `None` if too few remain. Of the packets sent last, the first does not
+    /// count.
     fn sending_rate(&self) -> Option<Rate> {
         let is_valid = |p: &&Delivered| p.sent >= self.discarded_sent;
         let mut valid = self.window.iter().filter(is_valid);

@@ -38,7 +38,7 @@ impl Trendline {
         }
     }
 
-    /// Adds the next group.
+    /// Adds a group.
     pub(super) fn update(&mut self, delta: &Delta) {
         let first = *self.first_arrival.get_or_insert(delta.arrival);
         self.accumulated_ms += delta.arrival_ms - delta.send_ms;
@@ -51,18 +51,18 @@ impl Trendline {
         }
     }
 
-    /// Groups seen so far.
+    /// Returns the number of groups so far.
     pub(super) fn deltas(&self) -> u32 {
         self.deltas
     }
 
-    /// The slope with its gains, in the unit of the detector's threshold.
+    /// Returns the slope with its gains, in the unit of the detector's threshold.
     pub(super) fn modified(&self) -> f64 {
         f64::from(self.deltas.min(MAX_DELTAS)) * self.slope * GAIN
     }
 }
 
-/// Least squares: sum((x - mx)(y - my)) / sum((x - mx)^2).
+/// Returns the least-squares slope: sum((x - mx)(y - my)) / sum((x - mx)^2).
 fn slope(points: &[(f64, f64); WINDOW]) -> Option<f64> {
     let n = WINDOW as f64;
     let mx = points.iter().map(|p| p.0).sum::<f64>() / n;

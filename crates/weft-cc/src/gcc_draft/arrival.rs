@@ -1,8 +1,7 @@
 use crate::measure::CLOCK_JUMP_MS;
 use weft_units::Instant;
 
-/// `burst_time` in ms: packets sent within it form one group (section 5.2,
-/// table 1).
+/// `burst_time` in ms: packets sent within it form one group (section 5.2, table 1).
 const BURST_MS: f64 = 5.0;
 
 /// Time differences between a group of packets and the previous group.
@@ -21,8 +20,8 @@ impl Variation {
     }
 }
 
-/// The arrival-time model with its pre-filter (sections 5.1 and 5.2): groups
-/// packets and compares each group with the one before.
+/// Arrival-time model with its pre-filter (sections 5.1 and 5.2): groups packets and
+/// compares each group with the previous one.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     current: Option<Group>,
@@ -43,7 +42,7 @@ impl Arrivals {
             self.current = Some(Group::new(sent, arrival));
             return None;
         };
-        // Out of order: the model ignores it (section 5.1).
+        // Out of order: the model ignores such packets (section 5.1).
         if sent < current.last_sent {
             return None;
         }

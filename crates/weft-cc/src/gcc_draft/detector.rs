@@ -1,16 +1,16 @@
 /// `del_var_th(0)` in ms (section 5.4, table 1).
 const INITIAL_THRESHOLD_MS: f64 = 12.5;
-/// The range of `del_var_th` in ms (ibid.).
+/// Range of `del_var_th` in ms (ibid.).
 const THRESHOLD_RANGE_MS: (f64, f64) = (6.0, 600.0);
 /// `K_u` and `K_d` per ms (ibid.).
 const GAIN_UP: f64 = 0.01;
 const GAIN_DOWN: f64 = 0.00018;
-/// A gradient that exceeds the threshold by more does not move it (ibid.).
+/// Excess over the threshold above which a gradient does not move it (ibid.).
 const MAX_EXCESS_MS: f64 = 15.0;
 /// `overuse_time_th` in ms (ibid.).
 const OVERUSE_MS: f64 = 10.0;
 /// Longest time for which one update moves the threshold: `kMaxTimeDelta` (libwebrtc
-/// `UpdateThreshold`); without it a pause would move it across its range.
+/// `UpdateThreshold`); without this limit, a pause would move it across its range.
 const MAX_STEP_MS: f64 = 100.0;
 
 /// Signal of the detector to the rate control.
@@ -22,7 +22,7 @@ pub(super) enum Signal {
     UnderUse,
 }
 
-/// The over-use detector with its adaptive threshold (section 5.4).
+/// Over-use detector with its adaptive threshold (section 5.4).
 #[derive(Debug)]
 pub(super) struct Detector {
     threshold_ms: f64,
@@ -48,7 +48,7 @@ impl Detector {
         self.signal
     }
 
-    /// `del_var_th` in ms.
+    /// Returns `del_var_th` in ms.
     pub(super) fn threshold_ms(&self) -> f64 {
         self.threshold_ms
     }

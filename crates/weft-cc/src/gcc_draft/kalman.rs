@@ -4,24 +4,24 @@ use super::arrival::Variation;
 const STATE_NOISE: f64 = 1e-3;
 /// `e(0)` (ibid.).
 const INITIAL_ERROR: f64 = 0.1;
-/// `chi`, from the range 0.1 to 0.001 (ibid.); the middle on a logarithmic
-/// scale, chosen by us.
+/// `chi`, from the range 0.1 to 0.001 (ibid.); the middle on a logarithmic scale, chosen
+/// by us.
 const CHI: f64 = 0.01;
 /// Lower bound of `var_v_hat`, in ms squared (ibid.).
 const MIN_NOISE: f64 = 1.0;
-/// An innovation beyond this many standard deviations is clipped when the noise is
-/// estimated (ibid.; of either sign, as in libwebrtc's `overuse_estimator.cc`).
+/// Number of standard deviations beyond which an innovation is clipped for the noise
+/// estimate (ibid.; of either sign, as in libwebrtc's `overuse_estimator.cc`).
 const OUTLIER: f64 = 3.0;
-/// The rate that `alpha` is normalised to (ibid.): 30 groups a second.
+/// Rate to which `alpha` is normalised (ibid.): 30 groups a second.
 const NOMINAL_RATE: f64 = 30.0;
 /// `K`, the number of groups that determine `f_max`. The draft gives no number; chosen by
 /// us: about a second of video in bursts.
 const GROUPS: usize = 60;
-/// Intervals between groups below this, in ms, are implausible; keeps `f_max` finite.
+/// Shortest plausible interval between groups, in ms; it keeps `f_max` finite.
 const MIN_INTERVAL_MS: f64 = 0.1;
 
-/// The arrival-time filter (section 5.3): a scalar Kalman filter that
-/// estimates the queueing delay gradient `m(i)` from the variations `d(i)`.
+/// Arrival-time filter (section 5.3): a scalar Kalman filter that estimates the queueing
+/// delay gradient `m(i)` from the variations `d(i)`.
 #[derive(Debug)]
 pub(super) struct Kalman {
     /// `m_hat`, in ms per group.
@@ -30,7 +30,7 @@ pub(super) struct Kalman {
     error: f64,
     /// `var_v_hat`, the variance of the noise in ms squared.
     noise: f64,
-    /// The last intervals between departures, in ms, as a ring.
+    /// Last intervals between departures, in ms, as a ring.
     intervals_ms: [f64; GROUPS],
     groups: usize,
 }
@@ -46,7 +46,7 @@ impl Kalman {
         }
     }
 
-    /// `m_hat(i)` in ms.
+    /// Returns `m_hat(i)` in ms.
     pub(super) fn gradient_ms(&self) -> f64 {
         self.gradient_ms
     }
@@ -62,7 +62,7 @@ impl Kalman {
         self.error = (1.0 - gain) * predicted;
     }
 
-    /// `var_v_hat(i) = max(alpha var_v_hat(i-1) + (1 - alpha) z(i)^2, 1)` with
+    /// Computes `var_v_hat(i) = max(alpha var_v_hat(i-1) + (1 - alpha) z(i)^2, 1)` with
     /// `alpha = (1 - chi)^(30 / (1000 f_max))`.
     fn estimate_noise(&mut self, innovation: f64) {
         let shortest = self

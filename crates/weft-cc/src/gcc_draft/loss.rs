@@ -1,16 +1,16 @@
 use crate::Limits;
 use weft_units::{Duration, Instant, Rate};
 
-/// Below the first share of loss the estimate grows by a factor, above the
-/// second it falls by half of the share (section 6).
+/// Thresholds of the loss share: below the first the estimate grows by a factor, above
+/// the second it falls by half of the share (section 6).
 const LOW_LOSS: f64 = 0.02;
 const HIGH_LOSS: f64 = 0.10;
 const GROWTH: f64 = 1.05;
 /// Interval of loss estimates: the longest feedback interval that section 3 recommends.
-/// Ours is shorter and would compound the factors.
+/// Our feedback interval is shorter and would compound the factors.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The loss-based controller (section 6).
+/// Loss-based controller (section 6).
 #[derive(Debug)]
 pub(super) struct LossBased {
     limits: Limits,
@@ -52,8 +52,8 @@ impl LossBased {
         self.lost = self.lost.saturating_add(u32::from(lost));
     }
 
-    /// Updates the estimate after all packets of a feedback message. It is bounded by the
-    /// delay-based estimate; otherwise a loss would take long to show. The draft does not
+    /// Updates the estimate after all packets of a feedback message. The delay-based
+    /// estimate bounds it; otherwise a loss would take long to show. The draft does not
     /// say this; its predecessor (draft-alvestrand-rmcat-congestion-02 section 4) has
     /// this bound.
     pub(super) fn update(&mut self, now: Instant, delay_based: Rate) {

@@ -6,7 +6,7 @@ use weft_units::{Duration, Instant, Rate};
 const BETA: f64 = 0.85;
 /// `eta` per second (section 5.5).
 const ETA: f64 = 1.08;
-/// The estimate stays below this multiple of the incoming rate (ibid.).
+/// Highest multiple of the incoming rate for the estimate (ibid.).
 const LEAD: f64 = 1.5;
 /// Smoothing of the incoming rate at decreases and of its variance (ibid.).
 const SMOOTHING: f64 = 0.95;
@@ -15,18 +15,17 @@ const SMOOTHING: f64 = 0.95;
 const DEVIATIONS: f64 = 3.0;
 /// `response_time` is the sum of the round trip and this (ibid.).
 const RESPONSE: Duration = Duration::from_millis(100);
-/// Half a packet per response time (ibid.).
+/// Packets added per response time (ibid.).
 const ADDITIVE: f64 = 0.5;
-/// The smallest additive step in bits (ibid.).
+/// Smallest additive step in bits (ibid.).
 const MIN_STEP: f64 = 1000.0;
-/// The expected packet: a frame at this rate, in packets of at most this many bits
-/// (ibid.).
+/// Expected packet: a frame at this rate, in packets of at most this many bits (ibid.).
 const FRAMES_PER_SECOND: f64 = 30.0;
 const PACKET_BITS: f64 = 1200.0 * 8.0;
 /// Round trip until the caller knows it: `kDefaultRtt` (libwebrtc
 /// `aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
-/// A longer round trip is implausible: chosen by us.
+/// Longest plausible round trip: chosen by us.
 const MAX_RTT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,8 +35,8 @@ enum State {
     Hold,
 }
 
-/// The rate control (section 5.5): additive or multiplicative increase,
-/// multiplicative decrease.
+/// Rate control (section 5.5): additive or multiplicative increase, multiplicative
+/// decrease.
 #[derive(Debug)]
 pub(super) struct RateControl {
     limits: Limits,
@@ -145,8 +144,8 @@ impl Convergence {
         self.variance = SMOOTHING * self.variance + (1.0 - SMOOTHING) * error * error;
     }
 
-    /// Whether the capacity is near. A rate above the rate at decreases means that the
-    /// capacity has changed; the average is then forgotten.
+    /// Returns whether the capacity is near. A rate above the rate at decreases means
+    /// that the capacity has changed; the average is then forgotten.
     fn is_close(&mut self, incoming: Option<Rate>) -> bool {
         let (Some(average), Some(incoming)) = (self.average, incoming) else {
             return false;

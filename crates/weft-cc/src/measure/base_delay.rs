@@ -1,8 +1,8 @@
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
-/// Difference of one-way delays between consecutive packets or groups that means that a
-/// clock jumped: longer than any queue, chosen by us.
+/// Difference of one-way delays between consecutive packets or groups from which a clock
+/// has jumped: longer than any queue, chosen by us.
 pub(crate) const CLOCK_JUMP_MS: f64 = 3000.0;
 
 /// Memory of base delays, "tens of minutes" in RFC 6817 section 3.4.2: long enough to see
@@ -25,7 +25,7 @@ pub(crate) struct BaseDelay {
 }
 
 impl BaseDelay {
-    /// Takes the minimum over `window`.
+    /// Creates a measurement with the minimum over `window`.
     pub(crate) fn new(window: Duration) -> BaseDelay {
         BaseDelay {
             slot: window / SLOTS as u64,

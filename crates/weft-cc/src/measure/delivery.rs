@@ -1,11 +1,11 @@
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// More packets than this in a window only use memory.
+/// Most packets in a window; more would only use memory.
 const MAX_PACKETS: usize = 4096;
 
-/// Arrivals further back or forward than this are a jump of the receiver's clock: chosen
-/// by us, longer than any window.
+/// Distance of an arrival, back or forward, from which the receiver's clock has jumped:
+/// chosen by us, longer than any window.
 const CLOCK_JUMP: Duration = Duration::from_secs(3);
 
 /// Rate at which packets arrived over a window of the receiver's time.
@@ -14,7 +14,7 @@ pub(crate) struct DeliveryRate {
     window: Duration,
     packets: VecDeque<(Instant, Bytes)>,
     size: Bytes,
-    /// First packet after a jump or the beginning.
+    /// First packet after the start or a jump.
     since: Option<Instant>,
 }
 

@@ -42,7 +42,7 @@ fn the_rate_is_that_of_the_window_and_unknown_before_it_is_full() {
     rate.on_packet(ms(500), Bytes(1250));
     // 51 packets of 10 kbit in half a second.
     assert_eq!(rate.rate(), Some(Rate::from_kbps(1020)));
-    // An hour later: the rate is unknown.
+    // An hour later, the rate is unknown.
     rate.on_packet(ms(3_600_000), Bytes(1250));
     assert_eq!(rate.rate(), None);
 }

@@ -6,12 +6,12 @@ use weft_units::{Duration, Rate};
 /// frequent; the equations are evaluated at this interval.
 pub(super) const DELTA: Duration = Duration::from_millis(100);
 
-/// `PRIO`, the weight of the flow, unless it is set (section 6.3, table 2).
+/// `PRIO`, the default weight of the flow (section 6.3, table 2).
 const PRIORITY: f64 = 1.0;
-/// Weights outside this range are implausible: chosen by us.
+/// Range of plausible weights: chosen by us.
 const PRIORITY_RANGE: (f64, f64) = (0.01, 100.0);
-/// `XREF` in ms: the congestion at which a flow of the highest rate stays
-/// there (section 6.3, table 2).
+/// `XREF` in ms: congestion at which a flow stays at the highest rate (section 6.3, table
+/// 2).
 const XREF_MS: f64 = 10.0;
 /// `KAPPA`, `ETA`, and `TAU` in ms: gains and time scale of the gradual
 /// update (section 6.3, table 2).
@@ -64,7 +64,7 @@ impl ReferenceRate {
         self.set(self.rate);
     }
 
-    /// `PRIO`.
+    /// Sets `PRIO`.
     pub(super) fn set_priority(&mut self, priority: f64) {
         let (low, high) = PRIORITY_RANGE;
         if !priority.is_nan() {
@@ -72,7 +72,7 @@ impl ReferenceRate {
         }
     }
 
-    /// Keeps demand and priority when the path's estimates are reset.
+    /// Takes over demand and priority from before a reset of the path's estimates.
     pub(super) fn keep_application(&mut self, before: &ReferenceRate) {
         self.priority = before.priority;
         self.set_demand(before.max);
@@ -91,7 +91,7 @@ impl ReferenceRate {
         }
     }
 
-    /// Applies equations 3 to 7; `elapsed` since the last report.
+    /// Applies equations 3 to 7; `elapsed` is the time since the last report.
     pub(super) fn update(
         &mut self,
         report: &Report,
@@ -122,7 +122,8 @@ impl ReferenceRate {
         let diff_ms = congestion_ms - self.previous_ms;
         let change =
             KAPPA * (delta_ms / TAU_MS) * (offset_ms / TAU_MS) + KAPPA * ETA * (diff_ms / TAU_MS);
-        // As a float first: an absurd signal saturates, it does not wrap.
+        // Computed as a float first, so that an absurd signal saturates and does not
+        // wrap.
         Rate::from_bps((rate * (1.0 - change)).clamp(0.0, max) as u64)
     }
 }

@@ -9,7 +9,7 @@ pub(super) const LOGWIN: Duration = Duration::from_millis(500);
 
 /// Taps of the minimum filter over delay samples (section 5.1.1).
 const TAPS: usize = 15;
-/// `QEPS`: a queueing delay in ms below this counts as none (section 6.3, table 2).
+/// `QEPS`: queueing delay in ms below which there is no queue (section 6.3, table 2).
 const QEPS_MS: f64 = 10.0;
 /// `QTH` in ms and `LAMBDA`: start of the non-linear warping and its decay (section 4.2,
 /// table 2).
@@ -27,7 +27,7 @@ const DMARK_MS: f64 = 2.0;
 /// `ALPHA`, the weight of a new loss or marking ratio (section 5.1.2,
 /// table 2).
 const ALPHA: f64 = 0.1;
-/// More packets than this in `LOGWIN` only use memory.
+/// Most packets in `LOGWIN`; more would only use memory.
 const MAX_PACKETS: usize = 4096;
 
 /// Report that RFC 8698's receiver would send (section 4.2).
@@ -48,12 +48,12 @@ pub(super) enum Mode {
     Gradual,
 }
 
-/// The aggregate congestion signal (section 4.2).
+/// Aggregate congestion signal (section 4.2).
 #[derive(Debug)]
 pub(super) struct CongestionSignal {
     base: BaseDelay,
     taps_ms: VecDeque<f64>,
-    /// The packets reported during `LOGWIN`.
+    /// Packets reported during `LOGWIN`.
     window: VecDeque<Observation>,
     /// `p_loss` and `p_mark`.
     loss: f64,
@@ -113,23 +113,23 @@ impl CongestionSignal {
         }
     }
 
-    /// `p_mark`, 0 to 1.
+    /// Returns `p_mark`, 0 to 1.
     pub(super) fn marks(&self) -> f64 {
         self.marks
     }
 
-    /// `d_queue` in ms behind the minimum filter.
+    /// Returns `d_queue` in ms after the minimum filter.
     pub(super) fn queue_ms(&self) -> f64 {
         let least = self.taps_ms.iter().copied().fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 0.0 }
     }
 
-    /// `p_loss`, 0 to 1.
+    /// Returns `p_loss`, 0 to 1.
     pub(super) fn loss(&self) -> f64 {
         self.loss
     }
 
-    /// The last `x_curr` in ms.
+    /// Returns the last `x_curr` in ms.
     pub(super) fn congestion_ms(&self) -> f64 {
         self.congestion_ms
     }
@@ -157,15 +157,15 @@ impl CongestionSignal {
     }
 }
 
-/// Returns `d_tilde`: beside losses, a long queue belongs to other traffic and counts
-/// less. `age` is the age of the last loss in mean intervals; after it expires, the queue
-/// regains its full weight over one more interval.
+/// Returns `d_tilde`: while there are losses, a long queue belongs to other traffic and
+/// counts less. `age` is the age of the last loss in mean intervals; after it expires,
+/// the queue regains its full weight over one more interval.
 fn tilde_ms(queue_ms: f64, age: Option<f64>) -> f64 {
     let unwarped = age.map_or(1.0, |age| (age - MULTILOSS).clamp(0.0, 1.0));
     unwarped * queue_ms + (1.0 - unwarped) * warped_ms(queue_ms)
 }
 
-/// Equation 1.
+/// Returns the delay warped by equation 1.
 fn warped_ms(queue_ms: f64) -> f64 {
     if queue_ms < QTH_MS {
         return queue_ms;

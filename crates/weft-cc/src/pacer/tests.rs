@@ -7,7 +7,7 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
-/// Sends as much as allowed until `end`; returns the times of sending.
+/// Sends as much as allowed until `end`; returns the sending times.
 fn drain(pacer: &mut Pacer, from: Instant, end: Instant) -> Vec<Instant> {
     let mut times = Vec::new();
     let mut now = from;
@@ -23,8 +23,8 @@ fn drain(pacer: &mut Pacer, from: Instant, end: Instant) -> Vec<Instant> {
 
 #[test]
 fn packets_leave_at_the_rate_after_a_burst_of_5_ms() {
-    // 10,000 bits take 2 ms at 5 Mbps: packets are owed until 0, 2, 4, 6 ms;
-    // the first three leave at once (0, 2, 4 <= 5), the fourth at 6 - 5 = 1 ms.
+    // 10,000 bits take 2 ms at 5 Mbps: packets leave a debt until 0, 2, 4, 6 ms; the
+    // first three leave at once (0, 2, 4 <= 5), the fourth at 6 - 5 = 1 ms.
     let mut pacer = Pacer::new(Rate::from_mbps(5));
     let times = drain(&mut pacer, ms(100), ms(1100));
     assert_eq!(times[..5], [100, 100, 100, 101, 103].map(ms));
@@ -43,7 +43,7 @@ fn an_idle_pacer_saves_nothing_up() {
 #[test]
 fn a_debt_is_paid_at_the_new_rate() {
     let mut pacer = Pacer::new(Rate::from_mbps(1));
-    // 3 packets are 30 ms at 1 Mbps, 3 ms at 10 Mbps: within the burst.
+    // 3 packets are 30 ms at 1 Mbps, or 3 ms at 10 Mbps, which is within the burst.
     for _ in 0..3 {
         pacer.on_sent(ms(0), PACKET);
     }
@@ -76,7 +76,7 @@ fn a_probe_is_evenly_spaced_at_its_rate_and_ends() {
 
 #[test]
 fn a_probe_keeps_its_rate_with_a_coarse_timer() {
-    // 1.6 ms per packet, but the caller polls every millisecond only.
+    // 1.6 ms per packet, but the caller only polls every millisecond.
     let mut pacer = Pacer::new(Rate::from_mbps(1));
     let cluster = ProbeCluster {
         id: ProbeId(7),
@@ -124,7 +124,7 @@ fn copies_take_no_packets_from_a_probe_and_block_nothing_for_long() {
             times.push(now);
         }
     }
-    // 50 ms apart, after half of what was owed at half of the rate.
+    // 50 ms apart, starting after half of the debt at half of the rate.
     assert_eq!(times, [2_040, 2_090, 2_140, 2_190, 2_240]);
 }
 
@@ -145,8 +145,8 @@ fn a_probe_without_packets_is_given_up() {
 }
 
 proptest! {
-    /// Over any time the bytes sent are at most rate times time, plus the
-    /// burst and one packet.
+    /// Over any time, the bytes sent are at most rate times time, plus the burst and one
+    /// packet.
     #[test]
     fn never_faster_than_the_rate(
         kbps in 1_u64..50_000,

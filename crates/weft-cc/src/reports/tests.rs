@@ -16,7 +16,7 @@ fn without_loss_the_rate_grows_by_eight_percent_a_second_to_the_limit() {
     let mut controller = Reports::new(LIMITS, Instant::ZERO);
     controller.on_report(second(1), 100, 0, Some(RTT));
     assert_eq!(controller.target_rate(), Rate::from_kbps(649));
-    // A second report of the same second adds nothing.
+    // A second report within the same second adds nothing.
     let soon = second(1) + Duration::from_millis(300);
     controller.on_report(soon, 100, 0, Some(RTT));
     assert_eq!(controller.target_rate(), Rate::from_kbps(649));

@@ -3,15 +3,15 @@ use crate::measure::credible_size;
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
-/// More packets in flight than this are forgotten, the oldest first: about 80 MB, chosen
-/// by us.
+/// Most packets in flight that are remembered; the oldest are forgotten first: about 80
+/// MB, chosen by us.
 const MAX_PACKETS: usize = 1 << 16;
 
-/// The bytes in flight ("Status Update When Sending Data"): bytes sent after the packet
-/// with the highest number that feedback has named, lost ones included.
+/// Bytes in flight ("Status Update When Sending Data"): bytes sent after the packet with
+/// the highest number that feedback has named, including lost ones.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
-    /// Number of each packet and the bytes sent up to and with it.
+    /// Number of each packet, and the bytes sent up to and including it.
     sent: VecDeque<(u64, u64)>,
     sent_bytes: u64,
     acked_bytes: u64,
@@ -65,7 +65,7 @@ impl Flight {
         }
     }
 
-    /// `max_bytes_in_flight_prev`.
+    /// Returns `max_bytes_in_flight_prev`.
     pub(crate) fn max_before(&self) -> u64 {
         self.max_before
     }

@@ -16,7 +16,7 @@ pub(super) enum Marking {
     L4s,
 }
 
-/// The share of marked packets ("Receiving ECN-CE for L4S").
+/// Share of marked packets ("Receiving ECN-CE for L4S").
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     /// `l4s_alpha`.
@@ -53,7 +53,7 @@ impl Marks {
         };
     }
 
-    /// `l4s_alpha`, 0 to 1.
+    /// Returns `l4s_alpha`, 0 to 1.
     pub(super) fn share(&self) -> f64 {
         self.share
     }

@@ -16,7 +16,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
 /// Share of round trips with losses that indicates a competing flow (ibid.).
 const LOSSY: f64 = 0.002;
 const LOSSY_FACTOR: f64 = 1.5;
-/// A normalised variance below which the target may follow (ibid.).
+/// Normalised variance below which the target may follow (ibid.).
 const STEADY: f64 = 0.2;
 /// Decrease of the target otherwise (ibid.).
 const FALL_FAST: f64 = 0.5;
@@ -25,7 +25,7 @@ const FALL_SLOWLY: f64 = 0.9;
 /// by us, a memory of a hundred round trips.
 const LOSS_GAIN: f64 = 0.01;
 
-/// The average queueing delay and its target: `qdelay_avg` and `qdelay_target`.
+/// Average queueing delay and its target: `qdelay_avg` and `qdelay_target`.
 #[derive(Debug)]
 pub(crate) struct QueueTarget {
     /// `QDELAY_TARGET_LO` in ms.
@@ -34,7 +34,7 @@ pub(crate) struct QueueTarget {
     average_ms: f64,
     averaged: Option<Instant>,
     target_ms: f64,
-    /// Samples over `QDELAY_TARGET_LO`, the newest last.
+    /// Samples relative to `QDELAY_TARGET_LO`, the newest last.
     history: VecDeque<f64>,
     sampled: Option<Instant>,
     loss_event_rate: f64,
@@ -82,7 +82,7 @@ impl QueueTarget {
         }
     }
 
-    /// `adjust_qdelay_target`: does not yield to flows that fill the queue.
+    /// Applies `adjust_qdelay_target`, which does not yield to flows that fill the queue.
     fn adjust(&mut self) {
         let (_, variance) = moments(self.history.iter().copied());
         let (average, _) = moments(self.history.iter().rev().take(AVERAGE_SAMPLES).copied());
@@ -99,17 +99,17 @@ impl QueueTarget {
         self.target_ms = target_ms.clamp(self.low_ms, TARGET_HIGH_MS);
     }
 
-    /// `qdelay` in ms.
+    /// Returns `qdelay` in ms.
     pub(crate) fn queue_ms(&self) -> f64 {
         self.queue_ms
     }
 
-    /// `qdelay_avg` in ms.
+    /// Returns `qdelay_avg` in ms.
     pub(crate) fn average_ms(&self) -> f64 {
         self.average_ms
     }
 
-    /// `qdelay_target` in ms.
+    /// Returns `qdelay_target` in ms.
     pub(crate) fn target_ms(&self) -> f64 {
         self.target_ms
     }
@@ -124,7 +124,7 @@ pub(crate) fn due(last: &mut Option<Instant>, now: Instant, interval: Duration) 
     due
 }
 
-/// Mean and variance.
+/// Returns mean and variance.
 fn moments(samples: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let n = samples.clone().count().max(1) as f64;
     let mean = samples.clone().sum::<f64>() / n;

@@ -26,7 +26,7 @@ const INFLECTION_LEAST: f64 = 0.1;
 const INFLECTION_LEAST_STEP: f64 = 0.25;
 /// Smallest factor of both steps for a window of few segments.
 const SMALL_LEAST: f64 = 0.5;
-/// A queue below the first share of its target lets the back-off shrink near the
+/// Shares of the queue's target: below the first, the back-off shrinks near the
 /// inflection point; a queue of the second share slows growth.
 const SHORT_QUEUE: f64 = 0.25;
 const QUEUED_LEAST: f64 = 0.1;
@@ -58,7 +58,7 @@ pub(super) struct Update {
     pub(super) target_bps: f64,
 }
 
-/// The reference window ("Reference Window Update").
+/// Reference window ("Reference Window Update").
 #[derive(Debug)]
 pub(super) struct Window {
     /// `ref_wnd` and `ref_wnd_i` in bytes.
@@ -85,7 +85,7 @@ impl Window {
         }
     }
 
-    /// `ref_wnd` in bytes.
+    /// Returns `ref_wnd` in bytes.
     pub(super) fn bytes(&self) -> f64 {
         self.bytes
     }
@@ -94,7 +94,7 @@ impl Window {
         self.bytes = bytes.max(MIN_WINDOW);
     }
 
-    /// `ref_wnd_ratio`.
+    /// Returns `ref_wnd_ratio`.
     pub(super) fn ratio(&self) -> f64 {
         (MSS / self.bytes).min(1.0)
     }
@@ -106,7 +106,7 @@ impl Window {
         self.increase(update, near);
     }
 
-    /// Whether the window was reduced within this time.
+    /// Returns whether the window was reduced within this time.
     pub(super) fn reacted_within(&self, now: Instant, time: Duration) -> bool {
         self.reacted
             .is_some_and(|at| now.saturating_since(at) < time)
@@ -199,7 +199,7 @@ fn reactions(rtt: Duration) -> f64 {
 }
 
 /// Returns `l4s_alpha_v`: a queue above half of its target counts as marks, unless there
-/// are marks.
+/// are real marks.
 fn delay_share(update: &Update) -> Option<f64> {
     let half = update.target_ms / 2.0;
     let limit = 2.0 / update.target_bps.max(1.0) * MSS * 8.0 / update.rtt.as_secs_f64();

@@ -25,7 +25,7 @@ const QUEUE_SCALE: f64 = 0.95;
 /// Number of samples of the encoder's rate in the median: 10 s (ibid.).
 const MEDIA_SAMPLES: usize = 50;
 
-/// The media rate control (section 4.1.3).
+/// Media rate control (section 4.1.3).
 #[derive(Debug)]
 pub(super) struct MediaRate {
     limits: Limits,
@@ -36,7 +36,7 @@ pub(super) struct MediaRate {
     /// Bytes in the current interval.
     sent: Bytes,
     acked: Bytes,
-    /// `rtp_queue_size`, now and at the beginning of the interval.
+    /// `rtp_queue_size`, now and at the start of the interval.
     backlog: Bytes,
     backlog_before: Bytes,
     /// `rate_media` of the last intervals in bit/s.
@@ -133,7 +133,7 @@ impl MediaRate {
         }
     }
 
-    /// `rate_media_median`.
+    /// Returns `rate_media_median`.
     fn median(&self) -> f64 {
         let mut sorted: Vec<f64> = self.media.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);

@@ -4,15 +4,15 @@ use weft_units::{Duration, Instant};
 
 /// `QDELAY_WEIGHT` (section 4.1.1.1).
 const WEIGHT: f64 = 0.1;
-/// The length of `qdelay_fraction_hist` (section 4.1.1.2).
+/// Length of `qdelay_fraction_hist` (section 4.1.1.2).
 const HISTORY: usize = 20;
 /// Sampling interval of the history (section 4.1.2).
 const INTERVAL: Duration = Duration::from_millis(50);
 /// Decay of `qdelay_trend_mem` per interval (section 4.1.2).
 const MEMORY: f64 = 0.99;
 
-/// Development of the queueing delay (section 4.1.2): `qdelay_trend`, from 0 for none or
-/// a shrinking one to 1 for incipient congestion.
+/// Development of the queueing delay (section 4.1.2): `qdelay_trend`, from 0 for a
+/// shrinking or empty queue to 1 for incipient congestion.
 #[derive(Debug, Default)]
 pub(super) struct Trend {
     /// `qdelay_fraction_avg`.
@@ -24,7 +24,7 @@ pub(super) struct Trend {
 }
 
 impl Trend {
-    /// The queueing delay as a share of its target.
+    /// Updates the trend with the queueing delay as a share of its target.
     pub(super) fn update(&mut self, now: Instant, fraction: f64) {
         if !due(&mut self.sampled, now, INTERVAL) {
             return;
@@ -38,17 +38,17 @@ impl Trend {
         self.memory = self.trend.max(MEMORY * self.memory);
     }
 
-    /// `qdelay_trend`.
+    /// Returns `qdelay_trend`.
     pub(super) fn get(&self) -> f64 {
         self.trend
     }
 
-    /// `qdelay_trend_mem`.
+    /// Returns `qdelay_trend_mem`.
     pub(super) fn memory(&self) -> f64 {
         self.memory
     }
 
-    /// R(1) / R(0) of the history without its mean.
+    /// Returns R(1) / R(0) of the history without its mean.
     fn autocorrelation(&self) -> f64 {
         let n = self.history.len() as f64;
         let mean = self.history.iter().sum::<f64>() / n;

@@ -19,7 +19,7 @@ const TREND_HIGH: f64 = 0.2;
 const TREND_LOW: f64 = 0.2;
 /// `T_RESUME_FAST_INCREASE` (ibid.).
 const RESUME_AFTER: Duration = Duration::from_secs(5);
-/// Utilization of the window that it needs to grow, in fast increase and otherwise
+/// Utilization of the window that its growth requires, in fast increase and otherwise
 /// (section 4.1.2.2).
 const USED_FAST: f64 = 1.5;
 const USED: f64 = 1.25;
@@ -44,7 +44,7 @@ pub(super) struct Acknowledged {
     pub(super) trend: f64,
 }
 
-/// The congestion window (sections 4.1.2.1 and 4.1.2.2).
+/// Congestion window (sections 4.1.2.1 and 4.1.2.2).
 #[derive(Debug)]
 pub(super) struct Window {
     /// `cwnd`.
@@ -68,12 +68,12 @@ impl Window {
         }
     }
 
-    /// `cwnd` in bytes.
+    /// Returns `cwnd` in bytes.
     pub(super) fn bytes(&self) -> f64 {
         self.bytes
     }
 
-    /// `in_fast_increase`.
+    /// Returns `in_fast_increase`.
     pub(super) fn is_fast(&self) -> bool {
         self.is_fast
     }
@@ -106,7 +106,7 @@ impl Window {
         self.bytes = (self.bytes * factor).max(MIN_WINDOW);
     }
 
-    /// `update_cwnd`.
+    /// Applies `update_cwnd`.
     pub(super) fn on_acknowledged(&mut self, ack: &Acknowledged) {
         self.resume(ack);
         if self.is_fast && ack.trend < TREND_HIGH {
@@ -125,7 +125,7 @@ impl Window {
         self.bytes = self.bytes.min(most * HEAD_ROOM).max(MIN_WINDOW);
     }
 
-    /// "Resuming Fast Increase Mode" (section 4.1.2.7).
+    /// Applies "Resuming Fast Increase Mode" (section 4.1.2.7).
     fn resume(&mut self, ack: &Acknowledged) {
         if ack.trend >= TREND_LOW {
             self.calm_since = None;

@@ -1,6 +1,6 @@
-//! A virtual sender, bottleneck and receiver for any controller, in steps of
-//! a millisecond: a link with rate, delay and a drop-tail queue that marks
-//! above a threshold, a source that follows the target, feedback every 50 ms.
+//! A virtual sender, bottleneck and receiver for any controller, in steps of a
+//! millisecond: a link with rate, delay and a drop-tail queue that marks above a
+//! threshold, a source that follows the target, and feedback every 50 ms.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -17,14 +17,14 @@ const FEEDBACK: Duration = Duration::from_millis(50);
 /// Offset of the receiver's clock.
 const CLOCK_OFFSET: Duration = Duration::from_secs(1_000_000);
 
-/// From RFC 8698's lowest rate to ten times what the links here carry.
+/// From RFC 8698's lowest rate to ten times the rate of the links here.
 pub const LIMITS: Limits = Limits {
     min: Rate::from_kbps(150),
     start: Rate::from_kbps(300),
     max: Rate::from_mbps(10),
 };
 
-/// The bottleneck.
+/// Bottleneck link.
 pub struct Link {
     pub rate: Rate,
     /// One-way delay, equal in both directions.
@@ -32,8 +32,7 @@ pub struct Link {
     pub queue: Bytes,
     pub loss: f64,
     pub jitter: Duration,
-    /// The share of packets that are held back by 20 ms, so that others
-    /// overtake them.
+    /// Share of packets that are held back by 20 ms, so that others overtake them.
     pub reordering: f64,
     /// Queueing delay above which ECN-capable packets are marked.
     pub mark_above: Option<Duration>,
@@ -87,13 +86,13 @@ impl Link {
     }
 }
 
-/// The state at one millisecond.
+/// State at one millisecond.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     pub at: Instant,
     pub target: Rate,
     pub queue_ms: f64,
-    /// Bytes that the link has delivered since the beginning.
+    /// Bytes that the link has delivered since the start.
     pub delivered: Bytes,
     pub lost: u64,
     pub state: &'static str,
@@ -103,7 +102,7 @@ pub struct Sample {
 pub struct Source {
     /// Highest rate that the application would send.
     pub demand: Rate,
-    /// The share of the target that the encoder really uses.
+    /// Share of the target that the encoder really uses.
     pub usage: f64,
     unsent: VecDeque<Bytes>,
     next_frame: Instant,
@@ -111,7 +110,7 @@ pub struct Source {
 
 /// Feedback path.
 pub struct Feedback {
-    /// The share of messages that are lost.
+    /// Share of messages that are lost.
     pub loss: f64,
     /// Share of messages that are duplicated.
     pub twice: f64,
@@ -271,7 +270,7 @@ impl Testbed {
         let Some(last) = self.in_flight.iter().rposition(is_reported) else {
             return;
         };
-        // Late packets stay for a later message.
+        // Late packets wait for a later message.
         let passed: Vec<PacketResult> = self.in_flight.drain(..=last).collect();
         let (late, results): (Vec<_>, Vec<_>) = passed
             .into_iter()
@@ -310,7 +309,7 @@ impl Testbed {
         samples[samples.len() - 1].lost - samples[0].lost
     }
 
-    /// Mean and 95th percentile of the queueing delay in ms.
+    /// Returns mean and 95th percentile of the queueing delay in ms.
     pub fn queue_ms(&self, from: f64, to: f64) -> (f64, f64) {
         let mut delays: Vec<f64> = self.between(from, to).iter().map(|s| s.queue_ms).collect();
         delays.sort_by(f64::total_cmp);
@@ -318,7 +317,7 @@ impl Testbed {
         (mean, delays[delays.len() * 95 / 100])
     }
 
-    /// Lowest, mean and highest target in Mbps.
+    /// Returns lowest, mean and highest target in Mbps.
     pub fn targets_mbps(&self, from: f64, to: f64) -> (f64, f64, f64) {
         let samples = self.between(from, to);
         let rates = || samples.iter().map(|s| s.target.as_mbps());
@@ -348,7 +347,7 @@ impl Testbed {
         None
     }
 
-    /// A trace for a failed assertion, one line per 500 ms.
+    /// Returns a trace for a failed assertion, one line per 500 ms.
     pub fn trace(&self) -> String {
         let lines = self.samples.iter().step_by(500).map(|s| {
             let (at, target) = (s.at.as_secs_f64(), s.target.as_mbps());

@@ -41,8 +41,8 @@ fn overuse_takes_it_to_85_percent_of_what_is_delivered_once_per_round_trip() {
     assert!(!aimd.may_reduce(at(99), kbps(900)));
     assert!(aimd.may_reduce(at(100), kbps(900)));
     assert!(aimd.may_reduce(at(1), kbps(424)), "far below: at once");
-    // Packets delivered from before never raise the rate: the capacity, then 1000 + 0.05
-    // * 1000, times 0.85, is above.
+    // Delivery of earlier packets never raises the rate: the capacity, then 1000 + 0.05 *
+    // 1000, times 0.85, is above.
     aimd.update(at(100), Usage::Over, Some(kbps(2000)));
     assert_eq!(aimd.rate(), kbps(850));
 }
@@ -60,7 +60,7 @@ fn near_the_capacity_it_adds_a_packet_per_response_time() {
     let rate = aimd.rate().as_kbps();
     assert!((rate - 318.75).abs() < 0.5, "{rate}");
     assert_eq!(aimd.state(), "near-max");
-    // Far more than the known capacity is delivered: the capacity has changed.
+    // Much more than the known capacity is delivered: the capacity has changed.
     aimd.update(at(1100), Usage::Normal, Some(kbps(500)));
     assert_eq!(aimd.growth(), Some(Growth::Searching));
 }

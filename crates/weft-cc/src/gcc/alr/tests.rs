@@ -1,6 +1,6 @@
 use super::*;
 
-/// Sends `kbps` in packets every 10 ms for a second, from `from` ms on.
+/// Sends `kbps` in packets every 10 ms for a second, starting at `from` ms.
 fn send(alr: &mut Alr, from: u64, kbps: u64) {
     for i in 1..=100 {
         let now = Instant::ZERO + Duration::from_millis(from + 10 * i);
@@ -13,8 +13,8 @@ fn below_65_percent_of_the_target_the_application_limits() {
     let mut alr = Alr::new(Instant::ZERO, Rate::from_kbps(1000));
     send(&mut alr, 0, 700);
     assert_eq!(alr.since(), None);
-    // 650 - 100 = 550 kbps unused fill 80 % of 0.5 s at 650 kbps, from -50
-    // kbps times a second clamped, within a second.
+    // 650 - 100 = 550 kbps unused fill 80 % of 0.5 s at 650 kbps within a second,
+    // starting from -50 kbps times a second, clamped.
     send(&mut alr, 1000, 100);
     assert!(alr.since().is_some());
     send(&mut alr, 2000, 1000);

@@ -6,7 +6,7 @@ fn kbps(n: u64) -> Rate {
     Rate::from_kbps(n)
 }
 
-/// Reports `seconds` of 100 packets a second, of which every `nth` is lost.
+/// Reports `seconds` of 100 packets a second; every `nth` packet is lost.
 fn feed(loss: &mut LossBased, from: u64, seconds: u64, nth: u64, throughput: Rate) {
     for i in from * 100..(from + seconds) * 100 {
         let sent = Instant::ZERO + Duration::from_millis(10 * i);

@@ -22,7 +22,7 @@ fn observations(lost: u32, received: u32, kbps: u64) -> Observations {
 
 #[test]
 fn excess_rate_is_lost_on_top_of_the_inherent_loss() {
-    // A fifth exceeds: 0.1 + 0.9 * 0.2.
+    // A fifth of the rate exceeds the bandwidth: 0.1 + 0.9 * 0.2.
     let p = loss_probability(&channel(0.1, 800), Rate::from_kbps(1000));
     assert!((p - 0.28).abs() < 1e-9);
     let p = loss_probability(&channel(0.1, 800), Rate::from_kbps(700));

@@ -37,14 +37,14 @@ fn without_loss_the_beginning_takes_the_delay_based_rate() {
 #[test]
 fn little_loss_lets_it_grow_by_eight_per_cent_a_second() {
     let mut loss = new();
-    // Twenty packets are judged after 200 ms: 5 % are more than 2, less than 10.
+    // Twenty packets are evaluated after 200 ms: 5 % is between 2 and 10 %.
     loss.update(at(0), Rate::from_kbps(1000), RTT);
     feed(&mut loss, (2_000, 3_000), 1);
     let held = loss.target();
     feed(&mut loss, (3_000, 4_000), 1);
     assert_eq!(loss.target(), held);
     assert_eq!(loss.share(), 0.05);
-    // Loss ends; the first twenty packets without one are judged at 4.2 s.
+    // The loss ends; the first twenty packets without loss are evaluated at 4.2 s.
     feed(&mut loss, (4_000, 5_150), 0);
     let second = held.mul_f64(1.08) + Rate::from_kbps(1);
     assert_eq!(loss.target(), second);
@@ -58,7 +58,7 @@ fn much_loss_lowers_it_by_half_of_the_share_once_in_300_ms_and_a_round_trip() {
     loss.update(at(0), Rate::from_kbps(1000), RTT);
     feed(&mut loss, (2_000, 2_200), 4);
     let before = loss.target();
-    // 20 % lost: the first twenty packets are judged at 2.2 s, the next decrease
+    // 20 % lost: the first twenty packets are evaluated at 2.2 s, and the next decrease
     // is 400 ms later.
     feed(&mut loss, (2_200, 2_210), 4);
     assert_eq!(loss.share(), 0.2);

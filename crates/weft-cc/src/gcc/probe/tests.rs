@@ -50,7 +50,8 @@ fn a_late_result_leads_no_further() {
     assert_eq!(poll(&mut probes), [0; 0]);
 }
 
-/// Handles every timeout until 30 s; returns times in seconds and rates of the probes.
+/// Handles every timeout until 30 s; returns the times in seconds and the rates of the
+/// probes.
 fn periodic(reason: Reason, loss_limited: bool, estimate: u64) -> Vec<(f64, u64)> {
     let mut probes = ProbeController::new(limits(), at(0));
     poll(&mut probes);
@@ -107,7 +108,7 @@ fn more_demand_is_probed_while_the_application_limits() {
     poll(&mut probes);
     probes.on_timeout(at(1500), Reason::None, false);
     probes.set_demand(at(1500), kbps(400), true);
-    assert_eq!(poll(&mut probes), [0; 0]); // the first demand is no rise
+    assert_eq!(poll(&mut probes), [0; 0]); // the first demand is not a rise
     probes.set_demand(at(2500), kbps(1200), false);
     assert_eq!(poll(&mut probes), [0; 0]);
     probes.set_demand(at(3500), kbps(1500), true);

@@ -4,7 +4,7 @@ fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
 }
 
-/// Five packets of 1250 bytes, `sent` and `received` us apart.
+/// Returns the estimate from five packets of 1250 bytes, `sent` and `received` us apart.
 fn estimate(sent: u64, received: u64, delivered: u64) -> Option<Rate> {
     let mut estimator = ProbeEstimator::default();
     estimator.expect(&ProbeCluster {
@@ -33,7 +33,7 @@ fn a_probe_the_path_carries_gives_its_rate() {
 
 #[test]
 fn a_slower_arrival_is_the_capacity_less_5_percent() {
-    // 10,000 bits every 4 ms, 95 % of it.
+    // 10,000 bits every 4 ms, and 95 % of that.
     assert_eq!(estimate(2000, 4000, 5), Some(Rate::from_kbps(2375)));
 }
 

@@ -4,7 +4,7 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
-/// 1250 bytes every `step` ms from `from` on, for a second.
+/// Feeds 1250 bytes every `step` ms for a second, starting at `from`.
 fn feed(throughput: &mut Throughput, from: u64, step: u64) {
     for i in (0..1000).step_by(step as usize) {
         throughput.on_packet(ms(from + i), ms(from + i + 40), Bytes(1250));
@@ -74,14 +74,14 @@ fn the_window_is_bounded() {
     assert_eq!(throughput.window.capacity(), capacity);
 }
 
-/// An ordered window and one that is searched give the same rate, also while packets sent
+/// An ordered window and one that is searched give the same rate, even while packets sent
 /// at once leave it.
 #[test]
 fn order_makes_no_difference() {
     let mut throughput = Throughput::new();
     let (mut in_order, mut disordered) = (0, 0);
     for i in 0..3000 {
-        // Three at a time; one in 997 arrives late, or was sent late.
+        // Three packets at a time; one in 997 arrives late, or was sent late.
         let (sent, arrival) = (ms(i / 3 * 5), ms(i * 2 + 40));
         let late = Duration::from_millis(match i % 997 {
             0 => 30,

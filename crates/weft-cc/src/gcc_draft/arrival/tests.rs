@@ -5,7 +5,7 @@ fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
 }
 
-/// Packets (sent, arrived) in ms; the variations (departure, arrival).
+/// Feeds packets (sent, arrived) in ms; returns the variations (departure, arrival).
 fn variations(packets: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut arrivals = Arrivals::default();
     let at = |ms: f64| us((ms * 1e3) as u64);
@@ -40,7 +40,7 @@ fn a_burst_after_a_stall_is_one_group() {
         (40.0, 120.0),
         (50.0, 130.0),
     ];
-    // Group (30, 104) against (0, 20), group (40, 120) against it.
+    // Group (30, 104) against (0, 20), and group (40, 120) against (30, 104).
     assert_eq!(variations(&packets), [(30.0, 84.0), (10.0, 16.0)]);
 }
 

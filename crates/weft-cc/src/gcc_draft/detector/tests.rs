@@ -27,7 +27,7 @@ fn the_threshold_follows_the_gradient_fast_up_and_slowly_down() {
     // 12.9 + 10 * 0.00018 * (2.9 - 12.9) = 12.882
     detector.update(2.9, 10.0);
     assert!((detector.threshold_ms - 12.882).abs() < 1e-9);
-    // More than 15 ms above: it stays.
+    // More than 15 ms above: the threshold stays.
     detector.update(28.0, 10.0);
     assert!((detector.threshold_ms - 12.882).abs() < 1e-9);
     for _ in 0..2000 {

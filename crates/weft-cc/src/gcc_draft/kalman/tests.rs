@@ -23,7 +23,7 @@ fn the_first_steps_by_hand() {
     near(filter.noise, 1.03);
     near(filter.gradient_ms(), 2.0 * k);
     near(filter.error, (1.0 - k) * 0.101);
-    // z = 20 - m counts as 3 sqrt(1.03) for the noise, whole for the gradient.
+    // z = 20 - m counts as 3 sqrt(1.03) for the noise, and fully for the gradient.
     let before = filter.gradient_ms();
     let predicted = filter.error + 1e-3;
     filter.update(&variation(1000.0 / 30.0, 1000.0 / 30.0 + 20.0));

@@ -20,7 +20,7 @@ fn far_from_convergence_it_grows_by_eight_percent_a_second() {
     control.update(ms(0), kbps(1000));
     control.update(ms(1000), kbps(1000));
     assert_eq!(control.estimate(), Rate::from_kbps(1080));
-    // Never more than for a second, never above 1.5 times what comes.
+    // Growth covers at most one second, and never exceeds 1.5 times the incoming rate.
     control.update(ms(9000), kbps(1000));
     assert_eq!(control.estimate(), Rate::from_bps(1_166_400));
     control.update(ms(10_000), kbps(700));
@@ -56,7 +56,7 @@ fn near_the_rate_of_the_last_decreases_it_adds_half_a_packet_per_response_time()
         control.on_signal(Signal::Normal, kbps(incoming));
     }
     control.set_estimate(Rate::from_kbps(960));
-    // A frame of 32,000 bits in 4 packets of 8000; 100 of 200 ms: a quarter.
+    // A frame of 32,000 bits makes 4 packets of 8000; 100 of 200 ms give a quarter.
     control.update(ms(100), kbps(1000));
     assert_eq!(control.estimate(), Rate::from_bps(962_000));
     // Below the band it multiplies again.

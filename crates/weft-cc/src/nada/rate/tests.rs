@@ -22,7 +22,7 @@ fn ramp_up_exceeds_what_is_received_by_what_the_queue_may_take() {
     let received = Some(Rate::from_kbps(600));
     rate.update(&report(0.0, Mode::RampUp), received, rtt, INTERVAL);
     assert_eq!(rate.get(), Rate::from_kbps(700));
-    // It never lowers.
+    // Ramp-up never lowers the rate.
     let received = Some(Rate::from_kbps(300));
     rate.update(&report(0.0, Mode::RampUp), received, rtt, INTERVAL);
     assert_eq!(rate.get(), Rate::from_kbps(700));
@@ -58,7 +58,7 @@ fn at_equilibrium_it_stays_and_at_absurd_signals_it_keeps_to_the_limits() {
 fn the_applications_maximum_bounds_the_rate() {
     let mut rate = ReferenceRate::new(LIMITS);
     rate.set_demand(Rate::from_kbps(1000));
-    // 10 * 1000 / 500: 20 ms are the equilibrium now, not 30.
+    // 10 * 1000 / 500: the equilibrium is now 20 ms, not 30.
     rate.previous_ms = 20.0;
     rate.update(&report(20.0, Mode::Gradual), None, None, INTERVAL);
     assert_eq!(rate.get(), LIMITS.start);
@@ -68,8 +68,8 @@ fn the_applications_maximum_bounds_the_rate() {
     assert_eq!(rate.get(), LIMITS.min);
 }
 
-/// At rest `x_offset` is zero, so `x_curr = PRIO XREF RMAX / r`: behind one
-/// queue, the same for all, twice the weight has twice the rate.
+/// At equilibrium `x_offset` is zero, so `x_curr = PRIO XREF RMAX / r`. Behind one queue
+/// `x_curr` is the same for all flows, so twice the weight gets twice the rate.
 #[test]
 fn twice_the_weight_rests_at_twice_the_rate() {
     // 30 ms = PRIO * 10 ms * 1500 kbps / r: 500 kbps, and 1000 kbps.

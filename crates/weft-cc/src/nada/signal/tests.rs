@@ -37,7 +37,7 @@ fn warping_begins_at_50_ms_and_only_beside_losses() {
     // 50 exp(-0.5) and 50 exp(-2.5)
     near(tilde_ms(100.0, Some(7.0)), 30.326_532_985);
     near(tilde_ms(300.0, Some(0.0)), 4.104_249_931);
-    // Half of the transition, and after it.
+    // Halfway through the transition, and after it.
     near(tilde_ms(100.0, Some(7.5)), 65.163_266_493);
     near(tilde_ms(100.0, Some(8.0)), 100.0);
 }
@@ -53,7 +53,7 @@ fn a_queue_counts_when_fifteen_packets_in_a_row_have_it() {
     let report = signal.report();
     near(report.congestion_ms, 25.0);
     assert_eq!(report.mode, Mode::Gradual);
-    // For LOGWIN after the queue is gone the mode stays.
+    // The mode stays for `LOGWIN` after the queue is gone.
     feed(&mut signal, 75..120, |_| Some(20));
     assert_eq!(signal.report().mode, Mode::Gradual);
     feed(&mut signal, 120..128, |_| Some(20));

@@ -30,7 +30,7 @@ fn a_steady_long_queue_is_another_flows_and_lifts_the_target() {
     // Average 200 / 60, no variance.
     let target = run(400, |_| 200.0, false).target_ms();
     assert!((target - 200.0).abs() < 1e-6, "{target}");
-    // With losses half as much again, at most 400 ms.
+    // With losses one and a half times as much, at most 400 ms.
     let target = run(400, |_| 200.0, true).target_ms();
     assert!((target - 300.0).abs() < 1e-6, "{target}");
     assert_eq!(run(400, |_| 1000.0, true).target_ms(), 400.0);
@@ -38,8 +38,8 @@ fn a_steady_long_queue_is_another_flows_and_lifts_the_target() {
 
 #[test]
 fn a_queue_that_comes_and_goes_lets_the_target_sink() {
-    // 0 and 240 ms in turn: mean 2, variance 4 of the low target, too much to
-    // follow; 300 ms before that.
+    // 0 and 240 ms alternate: mean 2, variance 4 relative to the low target, too much to
+    // follow; before that, 300 ms.
     let wave = |n| {
         if n < 400 {
             300.0

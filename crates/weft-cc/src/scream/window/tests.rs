@@ -49,7 +49,7 @@ fn loss_and_classic_marks_scale_it_once_per_virtual_round_trip() {
         ..lost
     });
     near(w.bytes(), 14_000.0);
-    // Losses in between count when the time has passed.
+    // Losses meanwhile count once the time has passed.
     w.update(&quiet(25));
     near(w.bytes(), 9800.0);
     let mut w = window(20_000.0);
@@ -73,14 +73,14 @@ fn l4s_marks_scale_it_by_half_of_their_share() {
     // 0.4 / 2 * (1 - 1000 / 20000) = 0.19, over two virtual round trips.
     w.update(&marked);
     near(w.bytes(), 20_000.0 * (1.0 - 0.095));
-    // A shorter round trip has one reaction.
+    // A shorter round trip gets one reaction.
     let mut w = window(20_000.0);
     w.update(&Update {
         rtt: Duration::from_millis(10),
         ..marked
     });
     near(w.bytes(), 20_000.0 * 0.81);
-    // Near the inflection point with a short queue: a quarter of it.
+    // A quarter of it near the inflection point, with a short queue.
     let mut w = window(20_000.0);
     w.inflection = 20_000.0;
     w.update(&Update {
@@ -88,7 +88,7 @@ fn l4s_marks_scale_it_by_half_of_their_share() {
         ..marked
     });
     near(w.bytes(), 20_000.0 * (1.0 - 0.095 * 0.25));
-    // After a long calm it begins from what was in flight
+    // After a long calm, it starts from the bytes in flight
     let mut w = window(60_000.0);
     w.update(&marked);
     // (the ratio is that of the inflated window).
@@ -98,8 +98,8 @@ fn l4s_marks_scale_it_by_half_of_their_share() {
 #[test]
 fn a_queue_above_half_of_the_target_counts_as_marks() {
     let mut w = window(20_000.0);
-    // limit = 2 / 3.2e6 * 8000 / 0.05 = 0.1; (45 - 30) / 30 = 0.5:
-    // share = 2 * 0.1 * 0.5 = 0.1, back-off 0.025 * 0.95 each 25 ms.
+    // limit = 2 / 3.2e6 * 8000 / 0.05 = 0.1; (45 - 30) / 30 = 0.5: share = 2 * 0.1 * 0.5
+    // = 0.1, back-off 0.025 * 0.95 every 25 ms.
     let queued = Update {
         queue_ms: 45.0,
         average_ms: 45.0,
@@ -162,7 +162,7 @@ fn growth_slows_beside_a_queue_after_congestion_and_near_the_old_maximum() {
     near(grown(1.0, None, 0.0), 950.0 * 1.4);
     // Average 7.5 of 15 ms: half.
     near(grown(1.0, None, 7.5), 475.0 * 1.4);
-    // Half of the 100 round trips after congestion: half of the two percent.
+    // 50 of the 100 round trips after congestion: half of the two percent.
     near(grown(1.0, Some(ms(0)), 0.0), 950.0 * 1.2);
     // At the inflection point: a quarter, and a tenth of the two percent.
     near(grown(20_000.0, None, 0.0), 950.0 * 0.25 * (1.0 + 0.4 * 0.1));

@@ -11,7 +11,7 @@ fn ack(at_ms: u64) -> Acknowledged {
     }
 }
 
-/// A window of 20,000 bytes with at most this much in flight.
+/// Creates a window of 20,000 bytes with at most this much in flight.
 fn window(flight: f64) -> Window {
     let mut window = Window::new(20_000.0);
     window.on_flight(Instant::ZERO, flight);
@@ -23,7 +23,7 @@ fn fast_increase_adds_what_is_acknowledged_until_the_trend_rises() {
     let mut w = window(30_000.0);
     w.on_acknowledged(&ack(0));
     assert_eq!(w.bytes(), 22_000.0);
-    // 10,000 * 1.5 + 2000 are less than the window: it is not used.
+    // 10,000 * 1.5 + 2000 are less than the window, so the window is not fully used.
     w.on_acknowledged(&Acknowledged {
         in_flight: 10_000.0,
         ..ack(0)
@@ -52,7 +52,7 @@ fn then_it_follows_the_distance_from_the_target() {
         ..steady
     });
     assert_eq!(w.bytes(), 19_900.0);
-    // Never above what was in flight by more than a tenth.
+    // At most a tenth above the maximum in flight.
     let mut w = window(15_000.0);
     w.on_acknowledged(&steady);
     assert_eq!(w.bytes(), 16_500.0);
