@@ -144,7 +144,7 @@ fn an_invalid_cell_is_reported_with_place_and_remedy() {
             vec![
                 "t.toml:16:8",
                 "hears overlapping networks or does not",
-                "way there only",
+                "forward direction only",
             ],
         ),
         // A rate that the standard does not have.
