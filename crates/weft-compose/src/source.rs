@@ -24,7 +24,7 @@ pub(crate) enum SourceError {
     Io(std::io::Error),
     #[error("the file is cut")]
     Cut,
-    #[error("it is no recording of weft: {0}")]
+    #[error("this is not a recording of weft: {0}")]
     Container(String),
 }
 

@@ -234,7 +234,7 @@ fn the_links_of_an_emulated_shell_may_have_names() {
     assert_eq!((terminal.up.rank, terminal.down.rank), (1, 2));
     for (spec, down, remedy) in [
         (&cell, "cqi=99", "1 to 15"),
-        (&cell, "handovers=3s", "way there only"),
+        (&cell, "handovers=3s", "forward direction only"),
         (&cell, "bandwidth=5MHz", "the keys are cqi"),
         (&args.links[0].spec, "cqi=14", "'cqi' is not a key"),
     ] {

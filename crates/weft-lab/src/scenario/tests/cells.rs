@@ -136,7 +136,11 @@ fn an_invalid_cell_is_reported_with_place_and_remedy() {
         (
             "back = \"rate=mcs5\"",
             "back = \"motion=walking\"",
-            vec!["t.toml:16:8", "changes both ways alike", "way there only"],
+            vec![
+                "t.toml:16:8",
+                "changes both directions alike",
+                "forward direction only",
+            ],
         ),
         (
             "back = \"rate=mcs5\"",

@@ -126,7 +126,8 @@ impl LteTerminal {
     /// If the two differ in a property that both directions share.
     pub fn with_way_back(self, back: &LteTerminal) -> Result<LteTerminal, SpecError> {
         if back.handovers != self.handovers {
-            let remedy = "a terminal changes its cell both ways: say it of the way there only";
+            let remedy =
+                "a handover concerns both directions: write it for the forward direction only";
             return Err(values::bad("handovers", "others back", remedy));
         }
         let down = back.down;

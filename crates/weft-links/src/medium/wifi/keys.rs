@@ -167,7 +167,7 @@ impl WifiStation {
             return Err(values::bad("obss", "another one back", remedy));
         }
         if back.signal.motion != self.signal.motion {
-            let remedy = "what moves changes both ways alike: say `motion` of the way there only";
+            let remedy = "motion changes both directions alike: write `motion` for the forward direction only";
             return Err(values::bad("motion", "another one back", remedy));
         }
         let differs = back.signal != self.signal;
