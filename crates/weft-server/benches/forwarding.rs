@@ -1,7 +1,7 @@
-//! Server cost of forwarding a packet: one publisher, many players, over
-//! loopback. The results are processor time of the server's media threads,
-//! including the kernel, per forwarded packet, and the busiest thread's part of it. Other programs disturb this less
-//! than packets per second of wall time. On loopback the sender also pays for
+//! Server cost of forwarding a packet: one publisher, many players, over loopback. The
+//! results are the processor time of the server's media threads, including the kernel,
+//! per forwarded packet, and the busiest thread's share of it. Other programs disturb
+//! this less than packets per second of wall time. On loopback, the sender also pays for
 //! the kernel's receiving half, up to the player's socket.
 //!
 //! `cargo bench -p weft-server --bench forwarding [-- [THREADSx]PLAYERS...]`; Linux only.
@@ -30,7 +30,7 @@ const RATE: Rate = Rate::from_mbps(2);
 const PACKETS_PER_FRAME: u32 = 8;
 const WARM_UP: StdDuration = StdDuration::from_secs(3);
 const MEASURED: StdDuration = StdDuration::from_secs(10);
-/// How the names of the forwarding threads begin.
+/// Prefix of the names of the forwarding threads.
 const MEDIA_THREAD: &str = "weft-media";
 
 fn main() {
@@ -96,7 +96,7 @@ impl Room {
         let config = ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             threads: threads.try_into().expect("at least one"),
-            // A tenth of the places is kept for moderators.
+            // A tenth of the places is reserved for moderators.
             limits: Limits {
                 participants_per_room: 2 * (players + 1),
                 participants_per_address: 2 * (players + 1),
@@ -178,8 +178,8 @@ impl Room {
     }
 }
 
-/// Running times of those of our threads whose names begin so, in nanoseconds, from the
-/// scheduler (proc(5), `/proc/pid/schedstat`).
+/// Running times of our threads with this name prefix, in nanoseconds, from the scheduler
+/// (proc(5), `/proc/pid/schedstat`).
 fn processor_time(name: &str) -> Vec<u64> {
     let tasks = std::fs::read_dir("/proc/self/task").expect("Linux lists threads");
     let read = |task: std::fs::DirEntry| {
@@ -227,8 +227,7 @@ impl Clients {
         config
     }
 
-    /// Beginning of a VP8 frame that everything except a decoder reads (RFC
-    /// 6386 section 9.1).
+    /// Start of a VP8 frame, which everything except a decoder can read (RFC 6386 section 9.1).
     fn send_frame(&mut self, context: &mut Context<'_>) {
         let now = context.now;
         let Some(peer) = self.publisher.and_then(|key| context.peer(key)) else {

@@ -75,7 +75,7 @@ impl AllowedOrigin {
 }
 
 /// Origin of a page on another site that one of these lists allows. `None` for the
-/// server's own page, whose cookie counts.
+/// server's own page, whose cookie is valid.
 pub(crate) fn allowed_origin<'h>(
     origins: &[&[AllowedOrigin]],
     headers: &'h HeaderMap,

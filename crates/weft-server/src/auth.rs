@@ -75,13 +75,13 @@ impl Gate {
         }
     }
 
-    /// Says whether the server itself does TLS; its cookies are then for TLS only.
+    /// Records whether the server itself does TLS; its cookies are then for TLS only.
     pub(crate) fn with_tls(self, does_tls: bool) -> Gate {
         Gate { does_tls, ..self }
     }
 
-    /// Mark of the operator's token and the signing key: servers of a cluster have the
-    /// same ones. Reveals neither.
+    /// Mark of the operator's token and the signing key, which are the same on all
+    /// servers of a cluster. Reveals neither.
     pub(crate) fn mark(&self) -> String {
         let mut all = digest::Context::new(&digest::SHA256);
         let token = self.token.get();
@@ -158,7 +158,7 @@ impl Gate {
     }
 
     /// Signs a token for a guest of an admitted participant, with at most the
-    /// participant's permission and time. `None` where no token is needed.
+    /// participant's permission and time. `None` if no token is required.
     pub(crate) fn invite(&self, host: &Access, wanted: Grant) -> Result<Option<String>, Problem> {
         if self.is_open() {
             return Ok(None);
@@ -171,9 +171,9 @@ impl Gate {
         Ok(Some(key.sign(&grant)))
     }
 
-    /// Revokes a signed token, given as a whole or by its id, and all its
-    /// descendants. Returns its id. An id that is not one of ours must be that of somebody
-    /// inside: others are typing errors, or parts of a token.
+    /// Revokes a signed token, given as a whole or by its id, and all its descendants.
+    /// Returns its id. An id in another form than ours must belong to a present
+    /// participant: otherwise it is a typing error, or a part of a token.
     pub(crate) fn revoke(
         &self,
         given: &str,
@@ -191,7 +191,7 @@ impl Gate {
         self.list(id, until, now)
     }
 
-    /// Revokes the token with which somebody was inside.
+    /// Revokes the token with which a participant entered.
     pub(crate) fn revoke_id(&self, id: TokenId, now: SystemTime) -> Result<TokenId, Problem> {
         self.key.as_ref().ok_or_else(no_signed)?;
         self.list(id, now + revoked::LONGEST, now)
@@ -234,8 +234,8 @@ impl Gate {
         self.token.get().is_none() && self.key.is_none()
     }
 
-    /// Replaces the operator's token of a server that has one: otherwise the
-    /// server stays as open as it was started.
+    /// Replaces the operator's token of a server that has one: a server without a token
+    /// stays open.
     pub(crate) fn set_token(&self, token: Option<&str>) {
         if let Some(token) = token.filter(|_| self.token.get().is_some()) {
             self.token.set(Some(TokenHash::of(token)));
@@ -248,8 +248,8 @@ impl Gate {
         token.is_some_and(|token| token.is_of(given))
     }
 
-    /// Returns the access that a token gives. A token that could be a guess of
-    /// the operator's waits for its turn, or is refused unchecked.
+    /// Returns the access that a token gives. A token that could be a guess of the
+    /// operator's waits for its turn, or is refused unchecked.
     async fn read(
         &self,
         (now, from): (Instant, Option<IpAddr>),

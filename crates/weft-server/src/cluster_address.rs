@@ -8,8 +8,8 @@ use thiserror::Error;
 
 /// Port of NATS.
 const PORT: u16 = 4222;
-/// Longest name of a cluster or server, in characters: as long as one label of a host
-/// name (RFC 1035 section 2.3.4).
+/// Maximum length of a cluster's or server's name, in characters: that of one label of a
+/// host name (RFC 1035 section 2.3.4).
 const LONGEST: usize = 63;
 /// Name of a cluster without one.
 const UNNAMED: &str = "weft";
@@ -21,10 +21,10 @@ pub struct ClusterConfig {
     pub address: ClusterAddress,
     /// Name of this server, unique in the cluster.
     pub node: NodeName,
-    /// Address under which clients reach this server alone. Default none: other servers
-    /// send nobody here.
+    /// URL by which clients reach this server alone. Default none: other servers send
+    /// nobody here.
     pub public_url: Option<PublicUrl>,
-    /// Region of this server: newcomers stay in theirs if it has room. Default none.
+    /// Region of this server: newcomers stay in their region if it has capacity. Default none.
     pub region: Option<NodeName>,
 }
 
@@ -71,10 +71,10 @@ pub enum ClusterAddressError {
          its name, not '{0}'"
     )]
     BadName(String),
-    /// The address for clients has another form.
+    /// The URL for clients has another form.
     #[error("write the address of this server for clients as https://HOST[:PORT], without a path")]
     BadPublicUrl,
-    /// The credentials have no text.
+    /// The credentials are empty.
     #[error("the login for NATS is a line USER:PASSWORD, or a token")]
     NoLogin,
 }
@@ -134,7 +134,7 @@ impl FromStr for ClusterAddress {
     }
 }
 
-/// Returns the login of a URL (RFC 3986 section 3.2.1).
+/// Returns the login in a URL (RFC 3986 section 3.2.1).
 fn login_of(text: &str) -> Result<NatsLogin, ClusterAddressError> {
     let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     match text.split_once(':') {
@@ -194,7 +194,7 @@ impl FromStr for PublicUrl {
 }
 
 impl PublicUrl {
-    /// The address without a slash at its end.
+    /// The address without a trailing slash.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

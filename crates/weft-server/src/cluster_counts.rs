@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Figures of a server's cluster, for metrics.
+/// Statistics of a server's cluster, for metrics.
 #[derive(Debug, Default)]
 pub(crate) struct ClusterCounts {
     /// Other servers that are alive.
@@ -9,7 +9,7 @@ pub(crate) struct ClusterCounts {
     pub(crate) pulls: Count,
     /// Connections to other servers that were not established, or ended early.
     pub(crate) failed: Count,
-    /// Requests of other servers for publications that were refused.
+    /// Requests from other servers for publications that were refused.
     pub(crate) refused: Count,
 }
 

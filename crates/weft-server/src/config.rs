@@ -13,7 +13,7 @@ use weft_rooms::RegistryLimits;
 use weft_trace::live::Tracer;
 use weft_units::Rate;
 
-/// Most media threads of a server.
+/// Maximum number of media threads of a server.
 pub const MAX_THREADS: usize = weft_forwarding::MAX_PLANES;
 
 /// Configuration of a server. More than fifteen fields: one for each part that can be
@@ -49,7 +49,7 @@ pub struct ServerConfig {
     pub turn: Option<TurnConfig>,
     /// Interfaces for the operator. Default none.
     pub operator: OperatorConfig,
-    /// Cluster of servers whose rooms are one. Default none: a server alone.
+    /// Cluster of servers that share their rooms. Default none: a single server.
     pub cluster: Option<ClusterConfig>,
     /// Limits. Default [`Limits::default`].
     pub limits: Limits,
@@ -96,39 +96,39 @@ pub struct OperatorConfig {
     pub socket_folder: Option<PathBuf>,
     /// Bearer token of `/api/admin`. Default none: there is no such interface.
     pub admin_token: Option<String>,
-    /// Maximum number of rooms with metrics of their own, which have their
-    /// names; the others share theirs. Default 0: no room has any.
+    /// Maximum number of rooms with their own metrics, which contain their names; the
+    /// other rooms share theirs. Default 0: no room has its own.
     pub metrics_rooms: usize,
-    /// Target that gets the events of rooms. Default none.
+    /// Target for the events of rooms. Default none.
     pub webhook: Option<WebhookTarget>,
 }
 
-/// Settings that a running server takes over
-/// ([`ServerHandle::reconfigure`](crate::ServerHandle::reconfigure)). All apply
-/// to later requests; nobody inside is removed.
+/// Settings that can change while the server runs
+/// ([`ServerHandle::reconfigure`](crate::ServerHandle::reconfigure)). All apply to later
+/// requests; nobody inside is removed.
 #[derive(Debug, Clone)]
 pub struct Reconfiguration {
-    /// As [`OperatorConfig::admin_token`].
+    /// Like [`OperatorConfig::admin_token`].
     pub admin_token: Option<String>,
-    /// New bearer token. Ignored by a server that was started without one, and
-    /// `None` keeps the old one: other parts depend on whether there is one.
+    /// New bearer token. Ignored by a server that was started without one, and `None`
+    /// keeps the old one: other parts depend on whether there is one.
     pub token: Option<String>,
-    /// As [`ServerConfig::allowed_origins`].
+    /// Like [`ServerConfig::allowed_origins`].
     pub allowed_origins: Vec<AllowedOrigin>,
-    /// As [`ServerConfig::ice_servers`].
+    /// Like [`ServerConfig::ice_servers`].
     pub ice_servers: Vec<IceServer>,
-    /// As [`ServerConfig::limits`], without those of rates and of HTTP
-    /// connections, which stay. The built-in TURN server keeps its own.
+    /// Like [`ServerConfig::limits`], except those of rates and of HTTP connections,
+    /// which do not change. The built-in TURN server keeps its own.
     pub limits: Limits,
 }
 
-/// TURN server on the HTTP port, for clients that reach no UDP port of this
-/// server. It relays to the media addresses only. [`MediaLimits::all`] and
+/// TURN server on the HTTP port, for clients that cannot reach a UDP port of this server.
+/// It relays only to the media addresses. [`MediaLimits::all`] and
 /// [`MediaLimits::per_address`] also limit its allocations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TurnConfig {
-    /// Host and port by which clients reach the HTTP port, without a proxy in
-    /// between. Default none: those of each client's request.
+    /// Host and port by which clients reach the HTTP port without a proxy. Default none:
+    /// those of each client's request.
     pub name: Option<TurnName>,
 }
 
@@ -144,18 +144,17 @@ pub struct MediaConfig {
     /// Interfaces of containers and tunnels are used only if you name them.
     /// Default none.
     pub interfaces: Vec<String>,
-    /// Port range: the server takes the first port that is free on every
-    /// address; 0 takes any free one. Default only 0.
+    /// Port range: the server uses the first port that is free on every address; 0 means
+    /// any free one. Default only 0.
     pub ports: RangeInclusive<u16>,
-    /// Addresses offered to peers in place of the local addresses of the same
-    /// family: for a router that translates each of them to one of ours, port
-    /// by port (1:1 NAT). Default none.
+    /// Addresses offered to peers instead of the local addresses of the same family: for a router
+    /// that translates each of them to one of ours, port by port (1:1 NAT). Default none.
     pub public: Vec<IpAddr>,
     /// Folder of recordings, which must exist. Default none: rooms cannot be recorded.
     pub recordings: Option<PathBuf>,
-    /// Program with its first arguments that composes the film of a complete recording; the
-    /// recording's folder follows. Recordings are composed one after the other. Default
-    /// none.
+    /// Program, with its first arguments, that composes the film of a complete recording;
+    /// the recording's folder is the last argument. Recordings are composed one after the
+    /// other. Default none.
     pub compose: Option<Vec<OsString>>,
 }
 

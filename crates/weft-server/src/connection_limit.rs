@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// IPv6 networks by prefix length, with the factor on the limit of an IPv4
-/// address. One subscriber has 64 bits, or 56 or 48 (RFC 6177 section 2), but a
-/// prefix of 56 or 48 bits may also cover many subscribers, as in mobile
-/// networks. The factor of four for them is chosen by us.
+/// IPv6 networks by prefix length, with the factor on the limit of an IPv4 address. One
+/// subscriber has 64 bits, or 56 or 48 (RFC 6177 section 2), but a prefix of 56 or 48
+/// bits may also cover many subscribers, as in mobile networks. The factor of four for
+/// them is chosen by us.
 const NETWORKS: [(u32, usize); 3] = [(64, 1), (56, 2), (48, 4)];
 
 /// Address prefix that may belong to one subscriber.

@@ -45,7 +45,7 @@ pub enum ServerError {
     CertificateUnreadable {
         /// Configured path.
         path: PathBuf,
-        /// Reason in words.
+        /// Reason as text.
         reason: String,
     },
     /// Certificate and key are readable, but unusable.
@@ -53,7 +53,7 @@ pub enum ServerError {
     CertificateUnusable {
         /// File of the certificate.
         path: PathBuf,
-        /// Reason in words.
+        /// Reason as text.
         reason: String,
     },
     /// The file of the signing key cannot be used.
@@ -61,7 +61,7 @@ pub enum ServerError {
     KeyUnreadable {
         /// Configured path.
         path: PathBuf,
-        /// Reason in words.
+        /// Reason as text.
         reason: String,
     },
     /// The list of revoked tokens cannot be used.
@@ -69,7 +69,7 @@ pub enum ServerError {
     ListUnreadable {
         /// File of the list.
         path: PathBuf,
-        /// Reason in words.
+        /// Reason as text.
         reason: String,
     },
     /// A generated file cannot be written.
@@ -87,7 +87,7 @@ pub enum ServerError {
         "pages of every origin may use the server (allowed origin `*`), and it requires no token"
     )]
     OpenToAnyOrigin,
-    /// More media threads than there may be.
+    /// There are more media threads than the maximum.
     #[error("{0} media threads are too many")]
     TooManyThreads(usize),
     /// The folder of recordings cannot be written.
@@ -126,13 +126,13 @@ pub enum ClusterError {
         /// Scheme, host and port.
         nats: String,
     },
-    /// Another server has the name.
+    /// Another server has this name.
     #[error("the cluster has a server with the name '{node}' already")]
     NameTaken {
         /// Name of both servers.
         node: String,
     },
-    /// A server of the cluster speaks another version of the messages.
+    /// A server of the cluster uses another version of the messages.
     #[error(
         "server '{node}' of the cluster runs weft {version}, which does not work with this one"
     )]
@@ -142,7 +142,7 @@ pub enum ClusterError {
         /// Its version.
         version: String,
     },
-    /// A server of the cluster admits other tokens.
+    /// A server of the cluster has other token keys.
     #[error("server '{node}' of the cluster has another token or signing key")]
     OtherKeys {
         /// Name of the other server.

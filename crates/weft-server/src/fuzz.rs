@@ -1,4 +1,4 @@
-//! Body of the fuzz target `http`, which a test runs, too; and that of `turn`.
+//! Bodies of the fuzz targets `http` and `turn`, which tests also run.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -27,17 +27,16 @@ use crate::origin::Peer;
 use crate::routes::{self, App};
 pub use crate::turn::fuzz::fuzz_turn;
 
-/// Most bytes that wait between client and server.
+/// Maximum number of bytes that wait between client and server.
 const PIPE: usize = 1 << 20;
-/// Most requests of one input; the rest is ignored. Many small inputs find more
-/// than a few long ones: a connection's effect on later ones takes three.
+/// Maximum number of requests in one input; the rest is ignored. Many small inputs find
+/// more than a few long ones: three requests show a connection's effect on later ones.
 const MOST: usize = 4;
 
-/// Sends requests to the server's routes, in front of a real media plane without
-/// sockets. The byte 255 ends each request. Its first byte selects the route, and
-/// the rest is the body, or the whole request. Each is answered, and never with
-/// the status of a defect. Returns the number of requests, and a thousandth of
-/// their bytes.
+/// Sends requests to the server's routes, in front of a real media plane without sockets.
+/// The byte 255 ends each request. Its first byte selects the route, and the rest is the
+/// body, or the whole request. Each must be answered, and never with the status of a
+/// defect. Returns the number of requests, plus a thousandth of their bytes.
 ///
 /// # Panics
 /// If there is a defect.
@@ -58,8 +57,8 @@ pub fn fuzz_requests(data: &[u8]) -> usize {
     })
 }
 
-/// Turns of the server before a client gives up: accepting a connection, reading,
-/// and writing take one each.
+/// Number of turns of the server before a client gives up: accepting a connection,
+/// reading and writing take one each.
 const TURNS: usize = 10;
 
 /// Whether a request is complete.
@@ -147,7 +146,7 @@ impl Client {
         }
     }
 
-    /// Returns the answer, or the beginning of an event stream.
+    /// Returns the answer, or the start of an event stream.
     async fn exchange(&mut self, request: &[u8], whole: Whole) -> String {
         let (mut ours, theirs) = tokio::io::duplex(PIPE);
         let sent = self.connections.send(theirs);
@@ -155,7 +154,7 @@ impl Client {
         ours.write_all(request).await.expect("it fits");
         let mut answer = Vec::new();
         if whole == Whole::Maybe {
-            // The rest never comes. The server still answers what it has.
+            // The rest never arrives. The server still answers complete requests.
             for _ in 0..TURNS {
                 tokio::task::yield_now().await;
             }
@@ -164,7 +163,7 @@ impl Client {
             tokio::select! {
                 biased;
                 _ = ours.read_buf(&mut answer) => self.streams.push(ours),
-                // A request that is not complete gets no answer.
+                // An incomplete request gets no answer.
                 () = std::future::ready(()), if whole == Whole::Maybe => {}
             }
             return String::from_utf8_lossy(&answer).into_owned();
@@ -182,7 +181,7 @@ fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
     line.and_then(|rest| rest.strip_prefix(": "))
 }
 
-/// Listener for pipes in place of sockets.
+/// Listener for pipes instead of sockets.
 struct Pipes(mpsc::UnboundedReceiver<DuplexStream>);
 
 impl Listener for Pipes {
@@ -201,7 +200,7 @@ impl Listener for Pipes {
     }
 }
 
-/// A media plane whose clock does not move and whose datagrams are dropped.
+/// Media plane whose clock does not advance and whose datagrams are dropped.
 struct WithoutSockets(Mutex<Plane>);
 
 impl WithoutSockets {

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Connections of one address that are closed at once. Chosen by us: searching
-/// takes time, so it is not done for each newcomer.
+/// Number of an address's connections that are closed at once. Chosen by us: the search
+/// takes time, so it is not repeated for each newcomer.
 const GIVE_WAY: usize = 64;
 
 /// Slots of all HTTP connections.
@@ -38,8 +38,8 @@ struct Entry {
     end: oneshot::Sender<()>,
 }
 
-/// Whether a client was admitted over a connection: with a token, or as a
-/// participant where none is required.
+/// Whether a client was admitted over a connection: with a token, or as a participant if
+/// none is required.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known(Arc<AtomicBool>);
 
@@ -161,7 +161,7 @@ mod tests {
         HttpSlots::new(all, 256, refusals)
     }
 
-    /// Holds a connection like a server, until it is told to end.
+    /// Holds a connection like a server, until it must end.
     async fn hold(slots: &HttpSlots, from: &str) -> tokio::task::JoinHandle<()> {
         let mut slot = slots.enter(ip(from)).await.unwrap();
         tokio::spawn(async move {

@@ -64,7 +64,7 @@ pub(crate) struct Hub {
     /// Revoked tokens.
     revoked: Revoked,
     webhooks: Option<Webhooks>,
-    /// `None` for a server alone.
+    /// `None` for a single server.
     cluster: Option<Cluster>,
     /// Number of participants.
     population: watch::Sender<usize>,
@@ -129,7 +129,7 @@ impl Hub {
         }
     }
 
-    /// Refuses the holders of these tokens.
+    /// Refuses holders of these tokens.
     pub(crate) fn refusing(self, revoked: Revoked) -> Hub {
         Hub { revoked, ..self }
     }
@@ -249,17 +249,17 @@ impl Hub {
         Ok(taken)
     }
 
-    /// Records the negotiated connection, if it was not ended meanwhile, and announces a new participant to the
-    /// room. An earlier publication of the same participant continues until
-    /// this one is connected.
+    /// Records the negotiated connection, unless it has ended in the meantime, and
+    /// announces a new participant to the room. An earlier publication of the same
+    /// participant continues until this one is connected.
     pub(crate) fn negotiated(
         &self,
         resource: &ResourceId,
         agreed: &Negotiated,
     ) -> Result<(), Problem> {
         let mut state = self.lock();
-        // Its owner was removed while the media side made the connection, which
-        // did not exist yet when it was to be closed.
+        // Its owner was removed while the media side created the connection, before it
+        // could be closed.
         if state.resources.find(resource).is_none() {
             self.media.close(resource.clone());
             return Err(Problem::ended());
@@ -305,7 +305,7 @@ impl Hub {
         }
     }
 
-    /// Closes a connection, on request or because it could not be made.
+    /// Closes a connection, on request or because it could not be established.
     pub(crate) fn close(&self, id: &ResourceId) {
         self.media.close(id.clone());
         let mut state = self.lock();
@@ -319,7 +319,7 @@ impl Hub {
         self.publish_changes(&mut state);
     }
 
-    /// Switches a publication's pictures or sound off or on.
+    /// Switches a publication's video or sound off or on.
     pub(crate) fn set_enabled(&self, id: &ResourceId, wanted: Enabled) -> Result<(), Problem> {
         let mut state = self.lock();
         state.check_pace_of(id, self.clock.now())?;
@@ -450,8 +450,7 @@ impl Hub {
         &self.refusals
     }
 
-    /// Ignores poisoning: no code panics while it holds the lock with the state
-    /// half changed.
+    /// Ignores poisoning: no code panics while it holds the lock with the state half changed.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

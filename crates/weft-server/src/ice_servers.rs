@@ -22,8 +22,8 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
-/// Validity of time-limited credentials. Chosen by us: longer than any meeting;
-/// an allocation that exists when they expire stays.
+/// Validity of time-limited credentials. Chosen by us: longer than any meeting; an
+/// existing allocation survives their expiry.
 const VALIDITY: Duration = Duration::from_secs(24 * 3600);
 /// Time after which a page gets new credentials.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(12 * 3600);
@@ -127,13 +127,12 @@ impl IceCredentials {
     }
 }
 
-/// Bound of a name in STUN, in bytes (RFC 8489 section 14.3).
+/// Whether a name in STUN has at most the maximum length in bytes (RFC 8489 section 14.3).
 fn is_username(name: &str) -> bool {
     (1..509).contains(&name.len())
 }
 
-/// Whether the URL names a TURN server, and not a STUN server; `None` if it
-/// names neither.
+/// Whether the URL names a TURN server rather than a STUN server; `None` if it names neither.
 fn relays(url: &str) -> Option<bool> {
     let (scheme, rest) = url.split_once(':')?;
     let relays = match scheme {
@@ -287,9 +286,9 @@ pub(crate) fn host_of(headers: &HeaderMap) -> Option<&str> {
     headers.get(HOST)?.to_str().ok()
 }
 
-/// Name of a client in credentials, from what identifies it here: short, of
-/// ASCII, and without the names of room and participant, because the TURN
-/// server may be somebody else's.
+/// Name of a client in credentials, derived from its identity here: short, ASCII only,
+/// and without the names of room and participant, because the TURN server may belong to
+/// somebody else.
 pub(crate) fn client_of(identity: &str) -> String {
     let hash = digest::digest(&digest::SHA256, identity.as_bytes());
     let hex = hash.as_ref().iter().take(8).map(|b| format!("{b:02x}"));

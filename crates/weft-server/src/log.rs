@@ -52,7 +52,7 @@ pub enum ServerEvent {
         id: String,
         /// Whether it published; otherwise it played.
         publishes: bool,
-        /// Reason in words.
+        /// Reason as text.
         reason: String,
     },
     /// A request was refused.
@@ -127,7 +127,7 @@ pub enum ServerEvent {
     },
     /// The certificate could not be reloaded; the previous one stays in use.
     CertificateNotRead {
-        /// Reason in words.
+        /// Reason as text.
         error: String,
     },
     /// The configuration was read again.
@@ -140,30 +140,29 @@ pub enum ServerEvent {
     /// The configuration could not be read again; the previous one stays in
     /// effect.
     ConfigurationNotRead {
-        /// Reason in words.
+        /// Reason as text.
         error: String,
     },
-    /// The recording of a room began.
+    /// The recording of a room started.
     RecordingStarted {
         /// Name of the room as in its URL.
         room: String,
         /// Folder of its files.
         folder: String,
     },
-    /// The recording of a room ended as it should.
+    /// The recording of a room ended regularly.
     RecordingStopped {
         /// Name of the room as in its URL.
         room: String,
     },
-    /// The recording of a room could not begin, or ended early; what was recorded is
-    /// kept.
+    /// The recording of a room could not start, or ended early; the recorded part is kept.
     RecordingFailed {
         /// Name of the room as in its URL.
         room: String,
-        /// Reason in words.
+        /// Reason as text.
         error: String,
     },
-    /// A participant's pictures have a codec that cannot be recorded.
+    /// A participant's video has a codec that cannot be recorded.
     NotRecorded {
         /// Name of the room as in its URL.
         room: String,
@@ -183,20 +182,20 @@ pub enum ServerEvent {
         room: String,
         /// Path of the film.
         film: Option<String>,
-        /// Reason why there is none, in words.
+        /// Reason why there is none, as text.
         error: Option<String>,
     },
-    /// The target of the webhooks fails. Logged once until it takes an event.
+    /// The target of the webhooks fails. Logged once until it accepts an event.
     WebhookFailed {
-        /// Reason in words.
+        /// Reason as text.
         error: String,
     },
-    /// Events for the target of the webhooks are lost. Logged once until it takes one.
+    /// Events for the target of the webhooks are lost. Logged once until it accepts one.
     WebhookDropped {
-        /// Reason in words.
+        /// Reason as text.
         error: String,
     },
-    /// Newcomers are not admitted any more: the server is about to stop.
+    /// Newcomers are no longer admitted: the server is about to stop.
     Draining {
         /// Time to wait for the present participants, in seconds.
         seconds: u64,

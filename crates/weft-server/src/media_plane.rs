@@ -1,9 +1,9 @@
 //! Interface between HTTP and media: requests in one direction, events in the
 //! other.
 //!
-//! A media plane is anything that takes [`Request`]s: the forwarding plane of
-//! `weft serve`, or the single sender of `weft call`. A request is a closure
-//! that runs on the plane's thread and gets a [`Media`].
+//! A media plane is anything that handles [`Request`]s: the forwarding plane of
+//! `weft serve`, or the single sender of `weft call`. A request is a closure that runs on
+//! the plane's thread and gets a [`Media`].
 
 use crate::http_slots::HttpSlot;
 use crate::recorder::Recorder;
@@ -24,12 +24,12 @@ pub type Request = Box<dyn FnOnce(&mut dyn Media) + Send>;
 /// Receiver of requests: one media plane, or several that share the media
 /// connections. `send` never blocks.
 pub trait MediaPlane: Send + Sync {
-    /// Sends a request to a plane. If it cannot be taken, it is dropped, and the
-    /// caller that waits for its answer gets [`MediaError::Gone`].
+    /// Sends a request to a plane. If the plane cannot accept it, the request is dropped,
+    /// and the caller that waits for its answer gets [`MediaError::Gone`].
     fn send(&self, to: Destination<'_>, request: Request);
 
-    /// Local addresses of its sockets, for the built-in TURN server. Default
-    /// none: it relays nothing.
+    /// Local addresses of its sockets, for the built-in TURN server. Default none: it
+    /// relays nothing.
     fn addresses(&self) -> &[SocketAddr] {
         &[]
     }
@@ -39,7 +39,7 @@ pub trait MediaPlane: Send + Sync {
         false
     }
 
-    /// Takes a TCP connection for media. Default: closes it.
+    /// Accepts a TCP connection for media. Default: closes it.
     #[doc(hidden)]
     fn take_stream(&self, stream: MediaStream) {
         drop(stream);
@@ -110,7 +110,7 @@ pub trait Media {
         Err(MediaError::WrongState { reason })
     }
 
-    /// Takes over a publication from another server of the cluster; returns our answer.
+    /// Publishes a publication from another server of the cluster here; returns our answer.
     ///
     /// # Errors
     /// If the offer cannot be used, or this plane has no publications.
@@ -150,10 +150,10 @@ pub trait Media {
         Err(without_rooms())
     }
 
-    /// Records what a participant who receives a room shows of it.
+    /// Records the cameras that a participant who receives a room shows.
     ///
     /// # Errors
-    /// If the connection carries no room.
+    /// If the connection does not carry a room.
     fn set_view(&mut self, resource: &ResourceId, view: View) -> Result<Viewing, MediaError> {
         let _ = (resource, view);
         Err(without_rooms())
@@ -170,7 +170,7 @@ pub trait Media {
     /// reveal its addresses, and a restart (`If-Match: *`) is refused.
     ///
     /// # Errors
-    /// If the connection cannot take them, or they are invalid.
+    /// If the state of the connection does not allow it, or the candidates are invalid.
     fn update_ice(
         &mut self,
         resource: &ResourceId,
@@ -295,9 +295,9 @@ pub(crate) struct ForwardingMedia<'a, 'n> {
     pub(crate) plane: &'a mut Plane,
     pub(crate) network: &'a mut Network<'n>,
     pub(crate) capacity: Capacity,
-    /// Rate that all planes send together.
+    /// Sending rate of all planes together.
     pub(crate) sent: Rate,
-    /// Packets for which another plane was too slow.
+    /// Packets lost because another plane was too slow.
     pub(crate) lost: u64,
     /// Addresses of the plane's sockets.
     pub(crate) addresses: &'a [SocketAddr],

@@ -61,15 +61,14 @@ pub(crate) struct Kept {
     pub(crate) renewal: Option<Renewal>,
 }
 
-/// Makes a certificate for this start alone.
+/// Creates a certificate for this start alone.
 pub(crate) fn made(ip: IpAddr, now: UnixTime) -> Result<(Certificate, KeyPair), ServerError> {
     let key = KeyPair::generate().map_err(refused)?;
     Ok((signed(&names(ip), &key, now)?, key))
 }
 
-/// Returns the stored certificate, or makes and stores one: a browser that
-/// accepted it does not warn again while the certificate has the machine's
-/// names.
+/// Returns the stored certificate, or creates and stores one: a browser that accepted it
+/// does not warn again while the certificate has the machine's names.
 pub(crate) fn kept(ip: IpAddr, state: &Path, now: UnixTime) -> Result<Kept, ServerError> {
     keep(&names(ip), state, now)
 }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 /// Paths below `web/dist`, with their contents.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// Content security policy: only our own files, in no frame, no inline code. Pages of a
+/// Content security policy: only our own files, no frames, no inline code. Pages of a
 /// cluster also send requests to its other servers.
 const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob: mediastream:; \
 object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -46,8 +46,8 @@ fn connections(cluster: &[AllowedOrigin]) -> String {
 }
 
 /// Empty document, which only our own pages can frame, and whose requests may go to
-/// servers of these origins. A page that moves sends its requests from here: its own policy
-/// lacks the servers that joined after it was loaded.
+/// servers of these origins. A page that moves sends its requests from here: its own
+/// policy lacks the servers that joined after it was loaded.
 pub(crate) fn frame(cluster: &[AllowedOrigin]) -> Response {
     let policy = format!(
         "default-src 'none'; {}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",

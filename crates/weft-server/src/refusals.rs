@@ -4,10 +4,10 @@ use crate::log::{Log, NotAccepted, ServerEvent};
 use crate::repeated::{INTERVAL, Repeated};
 use std::net::IpAddr;
 
-/// Refused requests of one kind that are logged individually in an interval.
-/// Chosen by us: enough to see what a client does wrong.
+/// Number of refused requests of one kind that are logged individually in an interval.
+/// Chosen by us: enough to show a client's mistake.
 const REQUESTS: u64 = 10;
-/// Refused connections that are logged individually: they all look the same.
+/// Number of refused connections that are logged individually: they all look the same.
 const CONNECTIONS: u64 = 1;
 
 /// Counts of refusals.

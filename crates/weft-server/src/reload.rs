@@ -65,9 +65,8 @@ impl Certificate {
         acceptor.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Checks the files, and reloads them when they have changed and then
-    /// stayed the same for a while: certificate and key are replaced one after
-    /// the other.
+    /// Checks the files, and reloads them when they have changed and then stayed the same
+    /// for a while: certificate and key are replaced one after the other.
     pub(crate) fn look(&self) {
         let now = state(&self.source);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

@@ -50,7 +50,7 @@ impl<K: Ord + Copy> Repeated<K> {
         more.filter(|(_, more)| *more > 0).collect()
     }
 
-    /// Returns the totals since the start, for figures.
+    /// Returns the totals since the start, for statistics.
     pub(crate) fn totals(&self) -> Vec<(K, u64)> {
         let rows = self.lock();
         rows.iter().map(|(kind, row)| (*kind, row.total)).collect()

@@ -30,8 +30,7 @@ pub struct ParticipantReport {
     pub publishing: Publishing,
     /// Seconds since the arrival.
     pub seconds: u64,
-    /// Id of the signed token; `None` with the operator's token, or where none
-    /// is required.
+    /// Id of the signed token; `None` with the operator's token, or if none is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<TokenId>,
     /// Address, or IPv6 network; `None` on the server's machine.
@@ -39,7 +38,7 @@ pub struct ParticipantReport {
     pub from: Option<IpAddr>,
 }
 
-/// Figures of a room, for the metrics.
+/// Statistics of a room, for the metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RoomFigures {
     /// Name of the room.
@@ -72,7 +71,7 @@ impl RoomFigures {
         }
     }
 
-    /// Figures of two rooms together.
+    /// Adds the statistics of two rooms.
     pub(crate) fn and(self, other: RoomFigures) -> RoomFigures {
         RoomFigures {
             room: self.room,

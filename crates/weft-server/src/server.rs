@@ -293,9 +293,8 @@ impl ServerHandle {
         self.app.hub.add_resident(&who, resident.publishing.clone())
     }
 
-    /// Calls `tell`, on another thread, if the media plane fails: no
-    /// participant can be heard or seen any more, and the server is useless.
-    /// Not called if the server ends first.
+    /// Calls `tell` on another thread if the media plane fails: participants can no longer be
+    /// heard or seen, and the server is useless. Not called if the server ends first.
     pub fn when_media_ends(&self, tell: impl FnOnce() + Send + 'static) {
         let mut ended = self.media_ended.clone();
         self.runtime.spawn(async move {
@@ -305,9 +304,8 @@ impl ServerHandle {
         });
     }
 
-    /// Returns a function that reloads the certificate for new connections; if
-    /// it cannot be used, the previous one stays, and the log says so. A
-    /// self-signed one is renewed if it is due.
+    /// Returns a function that reloads the certificate for new connections; if it cannot be used,
+    /// the previous one stays in use, which is logged. A self-signed one is renewed if it is due.
     pub fn read_certificate(&self) -> impl Fn() + Send + 'static {
         let certificate = self.certificate.clone();
         move || {
@@ -320,7 +318,7 @@ impl ServerHandle {
     /// Returns a function that changes settings of the running server.
     ///
     /// # Errors
-    /// [`ServerError::OpenToAnyOrigin`]; nothing is changed then.
+    /// [`ServerError::OpenToAnyOrigin`]; then nothing is changed.
     pub fn reconfigure(
         &self,
     ) -> impl Fn(Reconfiguration) -> Result<(), ServerError> + Send + 'static {
@@ -453,7 +451,7 @@ impl Run {
     }
 }
 
-/// Removes participants who do not come back.
+/// Removes participants who do not return.
 async fn watch_presence(hub: Arc<Hub>) {
     loop {
         let rescheduled = hub.rescheduled.notified();

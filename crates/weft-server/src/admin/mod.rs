@@ -15,9 +15,9 @@ use std::time::Duration;
 
 /// Folder of the sockets in the server's state folder.
 const FOLDER: &str = "admin";
-/// Longest question. Chosen by us: names and a token.
+/// Maximum length of a question. Chosen by us: names and a token.
 const LONGEST_QUESTION: u64 = 16 * 1024;
-/// Longest answer: a thousand full rooms of long names. Chosen by us.
+/// Maximum length of an answer: a thousand full rooms of long names. Chosen by us.
 const LONGEST_ANSWER: u64 = 256 << 20;
 /// Timeout for the other side. Chosen by us.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -74,7 +74,7 @@ pub enum Answer {
     Removed {
         /// Id of the participant in the room.
         id: String,
-        /// The name that the others saw.
+        /// Name that the others saw.
         name: String,
     },
     /// The server forwards no sound of the participant until they unmute
@@ -89,14 +89,14 @@ pub enum Answer {
     Opened {},
     /// The room was closed.
     Closed {
-        /// Participants who were removed.
+        /// Number of participants who were removed.
         removed: usize,
     },
     /// The token was revoked.
     Revoked {
         /// Id of the token.
         id: TokenId,
-        /// Participants who were removed.
+        /// Number of participants who were removed.
         removed: usize,
     },
     /// The request had no effect.

@@ -15,8 +15,8 @@ use std::time::{Duration, SystemTime};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
-/// Longest time for which a participant is kept out: a day. To keep them out
-/// longer, revoke their token. Chosen by us.
+/// Maximum time for which a participant is kept out: a day. To keep them out longer,
+/// revoke their token. Chosen by us.
 const LONGEST_BAR: u64 = 24 * 3600;
 
 /// Bound socket, which is deleted on drop.

@@ -1,4 +1,4 @@
-//! Access to the admin interface, with a token of its own.
+//! Access to the admin interface, which has its own token.
 
 use super::compare::{TokenHash, bearer};
 use super::guesses::Guesses;
@@ -9,8 +9,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use weft_units::Instant;
 
-/// Access control of the admin interface. It counts guesses apart from those of
-/// the server's token, whose holders must not guess this one either.
+/// Access control of the admin interface. It counts guesses separately from those of the
+/// server's token, because holders of that token must not guess this one either.
 #[derive(Clone, Default)]
 pub(crate) struct AdminGate {
     token: Live<Option<TokenHash>>,
@@ -30,8 +30,8 @@ impl AdminGate {
         self.token.set(token.map(TokenHash::of));
     }
 
-    /// Checks whether a request with these headers from this address is
-    /// admitted. Cookies do not count.
+    /// Checks whether a request with these headers from this address is admitted. Cookies
+    /// are ignored.
     pub(crate) async fn check(
         &self,
         (now, from): (Instant, Option<IpAddr>),

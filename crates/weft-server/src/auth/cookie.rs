@@ -12,9 +12,9 @@ const COOKIE: &str = "weft_token";
 /// replaces the oldest. Chosen by us: with tokens of 500 bytes, 8 kB in each request.
 const MAX_ROOMS: usize = 16;
 
-/// Cookies of one server in a request. A browser sends the cookies of a host to all of its
-/// ports, so the names contain the port. A token for one room has a cookie of its own,
-/// which comes before that for all rooms.
+/// Cookies of one server in a request. A browser sends the cookies of a host to all of
+/// its ports, so the names contain the port. A token for one room has its own cookie,
+/// which takes precedence over that for all rooms.
 pub(super) struct Cookies<'a> {
     headers: &'a HeaderMap,
     is_secure: bool,
@@ -42,7 +42,7 @@ impl<'a> Cookies<'a> {
         }
     }
 
-    /// Token for a room, or for the server's figures.
+    /// Token for a room, or for the server's statistics.
     pub(super) fn token(&self, room: Option<&str>) -> Option<String> {
         let of = |wanted: &str| self.pairs().find(|(name, _)| *name == wanted);
         let (_, value) = room
@@ -52,8 +52,8 @@ impl<'a> Cookies<'a> {
         Some(token.into_owned())
     }
 
-    /// `Set-Cookie` headers that store a token for a room or for all rooms. The latter also
-    /// removes the tokens for single rooms, among them that of the `page`.
+    /// `Set-Cookie` headers that store a token for a room or for all rooms. The latter
+    /// also remove the tokens for single rooms, including that of the `page`.
     pub(super) fn set(&self, page: Option<&str>, room: Option<&str>, token: &str) -> Vec<String> {
         let (name, mut set) = match room {
             None => (self.everywhere.clone(), self.clear_rooms(page)),

@@ -39,8 +39,8 @@ const LONGEST_ID: usize = 64;
 /// gives no access.
 const ID_DIGITS: usize = 16;
 
-/// Public name of a signed token: its `jti` (RFC 7519 section 4.1.7), or the
-/// beginning of a hash for a token without one.
+/// Public name of a signed token: its `jti` (RFC 7519 section 4.1.7), or the start of a
+/// hash for a token without one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct TokenId(String);
@@ -50,15 +50,15 @@ impl TokenId {
         TokenId(unguessable()[..ID_DIGITS].to_owned())
     }
 
-    /// Id of a token without one: a hash of all but its signature.
+    /// Id of a token without one: a hash of everything except its signature.
     fn of_signed(signed: &str) -> TokenId {
         let hash = digest::digest(&digest::SHA256, signed.as_bytes());
         let digits = hash.as_ref().iter().map(|b| format!("{b:02x}"));
         TokenId(digits.collect::<String>()[..ID_DIGITS].to_owned())
     }
 
-    /// Whether this is an id as [`TokenKey::sign`] makes them: other programs may sign
-    /// tokens with ids of any form.
+    /// Whether this id has the form of those from [`TokenKey::sign`]: other programs may
+    /// sign tokens with ids of any form.
     pub(crate) fn is_ours(&self) -> bool {
         let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
         self.0.len() == ID_DIGITS && self.0.bytes().all(is_digit)
@@ -162,8 +162,8 @@ struct Claims {
     may: May,
     /// Seconds since 1970.
     exp: u64,
-    /// Missing in tokens of earlier versions; other programs that use our key
-    /// may write anything.
+    /// Missing in tokens of earlier versions; other programs that use our key may write
+    /// any value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     jti: Option<String>,
     /// Ancestors of the token; a private claim.
@@ -218,7 +218,7 @@ impl TokenKey {
         }
     }
 
-    /// Reads a key, or makes one and stores it for later starts.
+    /// Reads a key, or creates one and stores it for later starts.
     ///
     /// # Errors
     /// If it cannot be read or written, or is too short.
@@ -231,7 +231,7 @@ impl TokenKey {
         }
     }
 
-    /// Makes a new key of 256 bits.
+    /// Creates a new key of 256 bits.
     fn made() -> TokenKey {
         TokenKey(unguessable() + &unguessable())
     }

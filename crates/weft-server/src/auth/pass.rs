@@ -19,9 +19,8 @@ pub(crate) enum Pass {
 }
 
 impl Gate {
-    /// Signs a token for a participant who moves: for this room and their permission, and
-    /// under the id of the token that they entered with, so that its revocation and limits
-    /// apply to it.
+    /// Signs a token for a participant who moves: for this room and their permission, with the id
+    /// of the token that they entered with, so that its revocation and limits apply to it.
     pub(crate) fn pass(
         &self,
         room: &str,

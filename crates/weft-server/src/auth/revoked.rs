@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 
 /// File in the server's state folder.
 const FILE: &str = "revoked.json";
-/// Maximum number of tokens on the list, one megabyte. Chosen by us: to revoke
-/// more, change the key.
+/// Maximum number of tokens on the list, one megabyte. Chosen by us: to revoke more,
+/// change the key.
 const MOST: usize = 10_000;
 /// Time for which a token with an unknown end stays on the list: longer than
 /// any token we sign (`weft token --hours`).
@@ -50,8 +50,7 @@ impl Revoked {
     /// Reads the list from the server's state folder, if it has one.
     ///
     /// # Errors
-    /// If the list exists and cannot be read: without it, revoked tokens would
-    /// be admitted again.
+    /// If the list exists and cannot be read: without it, revoked tokens would be admitted again.
     pub(crate) fn open(folder: Option<&Path>) -> Result<Revoked, ServerError> {
         let Some(file) = folder.map(|folder| folder.join(FILE)) else {
             return Ok(Revoked::default());
@@ -105,8 +104,8 @@ impl Revoked {
         Ok(())
     }
 
-    /// Takes over tokens that other servers have revoked, with their ends in seconds since
-    /// 1970. Returns those that are new, also if they could not be stored.
+    /// Adds tokens that other servers have revoked, with their ends in seconds
+    /// since 1970. Returns those that are new, even if they could not be stored.
     pub(crate) fn take(
         &self,
         others: Vec<(TokenId, u64)>,
@@ -128,8 +127,7 @@ impl Revoked {
         (new, taken)
     }
 
-    /// Revoked tokens after this one, at most so many, with their ends in seconds since
-    /// 1970.
+    /// Revoked tokens after this one, up to `most`, with their ends in seconds since 1970.
     pub(crate) fn after(&self, id: Option<&TokenId>, most: usize) -> Vec<(TokenId, u64)> {
         let tokens = self.lock();
         let later = tokens.iter().filter(|(next, _)| Some(*next) > id);

@@ -1,4 +1,4 @@
-//! Requests to other servers, and those for their state.
+//! Requests to other servers, including those for their state.
 
 use super::message::{Ask, Page, Place};
 use async_nats::Client;
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use weft_rooms::RoomState;
 
-/// Time for a server to answer. Chosen by us.
+/// Time limit for a server's answer. Chosen by us.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Requests for the state of other servers.
@@ -24,14 +24,14 @@ pub(super) struct Fetched {
     pub(super) node: String,
     pub(super) run: String,
     pub(super) page: Page,
-    /// Names of the rooms of all pages so far.
+    /// Names of the rooms on all pages so far.
     pub(super) rooms: Vec<String>,
     pub(super) outcome: Outcome,
 }
 
 pub(super) enum Outcome {
     More,
-    /// The state includes so many events.
+    /// The state includes this many events.
     Complete {
         sent: u64,
     },
@@ -39,7 +39,7 @@ pub(super) enum Outcome {
 }
 
 impl Fetch {
-    /// Asks a server for its state, page by page.
+    /// Requests a server's state, page by page.
     pub(super) fn start(&self, node: String, run: String) {
         let client = self.client.clone();
         let subject = format!("{}.ask.{node}", self.prefix);
@@ -85,7 +85,7 @@ impl Fetch {
     }
 }
 
-/// Sends a request and returns the answer; `None` if none came in time.
+/// Sends a request and returns the answer; `None` if none arrived in time.
 pub(super) async fn request<T: DeserializeOwned>(
     client: &Client,
     subject: &str,

@@ -1,4 +1,4 @@
-//! Load of this server's media threads, by which newcomers are distributed.
+//! Load of this server's media threads, which determines where newcomers go.
 
 use crate::hub::Hub;
 use crate::media_plane::Destination;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// Interval of measurements, as of the load itself.
+/// Interval of measurements, the same as that of the load itself.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Measures the load until the task is aborted.

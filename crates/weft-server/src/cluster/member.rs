@@ -9,15 +9,16 @@ use crate::log::{ClusterChange, ServerEvent};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Most tokens of a page, 200 kB.
+/// Maximum number of tokens on a page, 200 kB.
 const PAGE_TOKENS: usize = 2000;
-/// Bytes after which a page ends with its present room. NATS passes a megabyte by default.
+/// Number of bytes after which a page ends with its present room. NATS accepts a megabyte
+/// by default.
 const PAGE_ROOMS: usize = 256 * 1024;
 
-/// This server among the others.
+/// This server in the cluster.
 pub(super) struct Member {
     pub(super) roster: Roster,
-    /// Whether the others could be heard last time.
+    /// Whether the others could be heard at the last check.
     pub(super) is_reachable: bool,
     pub(super) fetch: Fetch,
     pub(super) hub: Arc<Hub>,
@@ -104,14 +105,14 @@ impl Member {
             return;
         };
         if let Some(token) = removed.token {
-            // The other servers learn of it by the list.
+            // The other servers get it with the list of revoked tokens.
             if let Ok(id) = self.gate.revoke_id(token, SystemTime::now()) {
                 self.hub.end_token(&id);
             }
         }
     }
 
-    /// Takes over tokens that another server has revoked.
+    /// Adds tokens that another server has revoked.
     fn revoke(&self, tokens: Vec<(TokenId, u64)>) {
         let (new, stored) = self.gate.revoked.take(tokens, SystemTime::now());
         for token in new {
@@ -123,7 +124,7 @@ impl Member {
         }
     }
 
-    /// Takes over a part of another server's state.
+    /// Applies a part of another server's state.
     pub(super) fn take(&mut self, fetched: Fetched) {
         let Fetched {
             node,

@@ -6,7 +6,7 @@ use crate::hub::{Bar, ClusterEvent, Vacancy};
 use serde::{Deserialize, Serialize};
 use weft_rooms::RoomState;
 
-/// Version of these messages. Servers with another one refuse each other.
+/// Version of these messages. Servers with different versions refuse each other.
 pub(super) const PROTOCOL: u32 = 2;
 
 /// Message to all servers.
@@ -16,7 +16,7 @@ pub(super) struct Envelope {
     pub(super) node: String,
     /// Random name of the sender's process.
     pub(super) run: String,
-    /// Number of events that the sender has sent, with this one.
+    /// Number of events that the sender has sent, including this one.
     pub(super) sent: u64,
     pub(super) content: Content,
 }
@@ -30,18 +30,18 @@ pub(super) enum Content {
     Bye,
 }
 
-/// Sign of life of a server.
+/// Heartbeat of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Beat {
     pub(super) protocol: u32,
     /// Version of weft, for people.
     pub(super) version: String,
-    /// Mark of the keys of tokens, which are equal in a cluster.
+    /// Mark of the token keys, which are equal in a cluster.
     pub(super) keys: String,
-    /// Milliseconds since the start of the process: of two servers with one name the
+    /// Milliseconds since the start of the process: of two servers with one name, the
     /// older one stays.
     pub(super) age: u64,
-    /// Room for newcomers.
+    /// Capacity for newcomers.
     #[serde(default)]
     pub(super) vacancy: Option<Vacancy>,
 }
@@ -49,12 +49,12 @@ pub(super) struct Beat {
 /// Request for a part of a server's state: tokens first, then rooms.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ask {
-    /// Process that is asked.
+    /// Process that the request is for.
     pub(super) run: String,
     pub(super) after: Place,
 }
 
-/// Place in the state of a server.
+/// Position in the state of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
@@ -90,15 +90,14 @@ pub(super) struct Accept {
 /// Part of a server's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Page {
-    /// Number of events that the server had sent before: the page includes them.
+    /// Number of events that the server had sent before; the page includes them.
     pub(super) sent: u64,
-    /// Rules that keep people out of rooms, with the milliseconds that are left; on the
-    /// first page.
+    /// Rules that keep people out of rooms, with the remaining milliseconds; on the first page.
     #[serde(default)]
     pub(super) bars: Vec<(String, Bar, u64)>,
     /// Revoked tokens, with their ends in seconds since 1970.
     pub(super) tokens: Vec<(TokenId, u64)>,
     pub(super) rooms: Vec<RoomState>,
-    /// Place of the next page; `None` after the last one.
+    /// Position of the next page; `None` after the last one.
     pub(super) next: Option<Place>,
 }

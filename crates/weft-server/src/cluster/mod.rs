@@ -1,8 +1,8 @@
-//! Servers of a cluster, which find each other through NATS. Each tells the others of its
-//! participants, over core subjects: `weft.CLUSTER.all` for events and signs of life,
-//! `weft.CLUSTER.ask.NODE` for the state of one server, `act` for
-//! moderators, `recordings` for lists, and `pull` and `accept` for the descriptions of a
-//! media connection. Media never goes over NATS.
+//! Servers of a cluster, which find each other through NATS. Each announces its
+//! participants to the others, over core subjects: `weft.CLUSTER.all` for events and
+//! heartbeats, `weft.CLUSTER.ask.NODE` for the state of one server, `act` for moderators,
+//! `recordings` for lists, and `pull` and `accept` for the descriptions of a media
+//! connection. Media never passes through NATS.
 
 mod fetch;
 mod load;
@@ -34,20 +34,19 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// Time for which a server listens for the others before it joins them: two signs of life
-/// of each.
+/// Time for which a server listens to the others before it joins them: two heartbeats of each.
 const LOOK: Duration = Duration::from_millis(1100);
-/// Time for NATS to answer at the start.
+/// Time limit for an answer of NATS at the start.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Pause before each attempt to connect again: shorter than the time that the others wait
-/// for a server after NATS was away.
+/// Pause before each attempt to reconnect: shorter than the time for which the others
+/// wait for a server after NATS was unreachable.
 const AGAIN: Duration = Duration::from_millis(500);
-/// Silence after which NATS is asked for a sign of life; the connection counts as broken
-/// after two without an answer.
+/// Silence after which NATS is pinged; the connection counts as broken after two
+/// unanswered pings.
 const PING: Duration = Duration::from_secs(2);
-/// Attempts to make another server act. Chosen by us.
+/// Maximum number of attempts to make another server act. Chosen by us.
 const ATTEMPTS: usize = 3;
-/// Time for the last message.
+/// Time limit for the last message.
 const LAST: Duration = Duration::from_millis(500);
 
 /// Connection to NATS of a server that may join its cluster.
@@ -56,7 +55,7 @@ pub(crate) struct Membership {
     messages: Subscriber,
     /// Requests to this server.
     requests: Subscriber,
-    /// Beginning of the names of all subjects.
+    /// Start of the names of all subjects.
     prefix: String,
     own: Own,
     started: Instant,
@@ -68,8 +67,8 @@ pub(crate) struct Membership {
 
 impl Membership {
     /// Connects to NATS and checks that this server can join the cluster. `keys` is the
-    /// mark of its keys of tokens, and `tokens` receives those that it revokes. Also returns
-    /// the hub's side of the membership.
+    /// mark of its token keys, and `tokens` receives the tokens that it revokes. Also
+    /// returns the hub's side of the membership.
     ///
     /// # Errors
     /// See [`ClusterError`].
@@ -224,8 +223,8 @@ impl Membership {
         self.send(Content::Event(event)).await;
     }
 
-    /// Sends a message to all servers. Messages are lost while NATS is away: the others
-    /// see by their numbers that some are missing.
+    /// Sends a message to all servers. Messages are lost while NATS is unreachable: the
+    /// others notice by their numbers that some are missing.
     async fn send(&self, content: Content) {
         let envelope = Envelope {
             node: self.own.node.clone(),
@@ -246,8 +245,8 @@ impl Membership {
         }
     }
 
-    /// Asks another server to act for a moderator of this one, a few times if it does not
-    /// answer.
+    /// Requests an action from another server for a moderator of this one, a few times if
+    /// it does not answer.
     fn ask_for(&self, node: String, wanted: ActionWanted) {
         let client = self.client.clone();
         let subject = format!("{}.act.{node}", self.prefix);
@@ -260,7 +259,8 @@ impl Membership {
         });
     }
 
-    /// Answers a request of another server: the second part of its subject says for what.
+    /// Answers a request from another server; the second part of its subject is the kind
+    /// of request.
     async fn answer(&self, member: &Member, request: async_nats::Message) {
         let Some(to) = request.reply.clone() else {
             return;

@@ -1,8 +1,8 @@
-//! Media from other servers. A server with viewers of a publication elsewhere plays it
-//! once, like any player, and publishes it here to all of them. So keyframe requests,
+//! Media from other servers. A server whose participants view a publication on another server
+//! plays it once, like any player, and publishes it here to all of them. So keyframe requests,
 //! rates, repair and several paths work between servers as they do towards players.
 //!
-//! Descriptions go over NATS: the server of the publisher offers to send, this one
+//! Descriptions are exchanged over NATS: the publisher's server offers to send, this one
 //! answers, and both check the other's addresses.
 
 use super::fetch::{PATIENCE, request};
@@ -18,24 +18,24 @@ use tokio::time::timeout;
 use weft_rooms::Publishing;
 use weft_units::Instant;
 
-/// Pause after a pull that failed. Chosen by us.
+/// Pause after a failed pull. Chosen by us.
 const AGAIN: weft_units::Duration = weft_units::Duration::from_millis(500);
 
 /// Publications of other servers that have viewers here.
 pub(super) struct Pulls {
     pub(super) hub: Arc<Hub>,
     pub(super) client: Client,
-    /// Beginning of the names of all subjects.
+    /// Start of the names of all subjects.
     pub(super) prefix: String,
     /// By room and id of the publisher.
     pub(super) all: BTreeMap<(String, String), Running>,
     pub(super) outcomes: mpsc::Sender<Pulled>,
 }
 
-/// Publication that is pulled.
+/// Publication that is being pulled.
 pub(super) struct Running {
     node: String,
-    /// Tracks that were published when it began.
+    /// Tracks that were published when it started.
     published: Publishing,
     /// `None` after a failure.
     resource: Option<ResourceId>,
@@ -45,15 +45,15 @@ pub(super) struct Running {
     again: Instant,
 }
 
-/// Outcome of negotiating a pull: the tracks, or nothing after a failure.
+/// Result of negotiating a pull: the tracks, or nothing after a failure.
 pub(super) struct Pulled {
     resource: ResourceId,
     carried: Option<Publishing>,
 }
 
 impl Pulls {
-    /// Starts and ends pulls, so that there is one for each publication elsewhere that
-    /// somebody here plays.
+    /// Starts and ends pulls, so that there is one for each publication on another server
+    /// that somebody here plays.
     pub(super) fn look(&mut self) {
         let now = self.hub.now();
         let wanted = self.hub.pulls_wanted();
@@ -108,7 +108,7 @@ impl Pulls {
         });
     }
 
-    /// Handles the outcome of negotiating a pull.
+    /// Handles the result of negotiating a pull.
     pub(super) fn take(&mut self, pulled: Pulled) {
         match pulled.carried {
             None => self.end(&pulled.resource),
@@ -120,7 +120,7 @@ impl Pulls {
         }
     }
 
-    /// Handles the end of a connection: it is made again while somebody plays.
+    /// Handles the end of a connection: it is established again while somebody plays.
     pub(super) fn end(&mut self, resource: &ResourceId) {
         let again = self.hub.now() + AGAIN;
         if let Some(running) = self.find(resource) {
@@ -141,8 +141,8 @@ impl Pulls {
 }
 
 impl Running {
-    /// Whether the connection carries all that is published there, or as much as it could
-    /// when it began.
+    /// Whether the connection carries everything that is published there, or as much as
+    /// it could when it started.
     fn fits(&self, wanted: &PullWanted) -> bool {
         let has_all = |known: &Publishing| !wanted.publishing.has_more_than(known);
         let is_whole = has_all(&self.published) || self.carried.as_ref().is_some_and(has_all);
@@ -150,7 +150,7 @@ impl Running {
     }
 }
 
-/// Makes the connection of a pull; returns its tracks.
+/// Establishes the connection of a pull; returns its tracks.
 async fn negotiate(
     hub: &Hub,
     client: &Client,
@@ -199,7 +199,7 @@ pub(super) async fn offer(hub: Arc<Hub>, pull: Pull) -> Option<Offered> {
     })
 }
 
-/// Takes the answer of the other server; returns whether it can be used.
+/// Accepts the answer of the other server; returns whether it is usable.
 pub(super) async fn accept(hub: Arc<Hub>, accept: Accept) -> bool {
     let resource = ResourceId(accept.resource);
     let id = resource.clone();

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// Bytes of indexes after which a page ends. NATS passes a megabyte by default.
+/// Number of bytes of indexes after which a page ends. NATS accepts a megabyte by default.
 const PAGE: usize = 256 * 1024;
-/// Longest index that is sent with the list, bytes.
+/// Maximum length of an index that is sent with the list, in bytes.
 const LONGEST_INDEX: usize = 512 * 1024;
-/// Most pages of a server. Chosen by us: far beyond what people read.
+/// Maximum number of pages from a server. Chosen by us: far more than people read.
 const MOST_PAGES: usize = 100;
 
 /// Request for a part of the recordings of a server.
@@ -22,7 +22,7 @@ const MOST_PAGES: usize = 100;
 pub(super) struct RecordingsWanted {
     /// Name of the room; `None` for all.
     pub(super) room: Option<String>,
-    /// Id of the last recording of the page before.
+    /// Id of the last recording on the previous page.
     pub(super) after: Option<String>,
 }
 
@@ -34,7 +34,7 @@ struct RecordingsPage {
     next: Option<String>,
 }
 
-/// Asks these servers for their recordings, all at once.
+/// Requests the recordings of these servers, all at once.
 pub(super) async fn ask_all(
     (client, prefix): (Client, String),
     nodes: Vec<String>,

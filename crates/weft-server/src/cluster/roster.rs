@@ -96,7 +96,7 @@ enum Stage {
 pub(super) struct Roster {
     own: Own,
     others: BTreeMap<String, Other>,
-    /// Refused servers, so that each is named once.
+    /// Refused servers, so that each is reported only once.
     refused: BTreeMap<String, String>,
     /// Time of our last returned heartbeat.
     echo: Instant,
@@ -117,7 +117,7 @@ impl Roster {
         now.saturating_since(self.echo) < AWAY
     }
 
-    /// Whether another server of this name is known.
+    /// Whether another server with this name is known.
     pub(super) fn has(&self, node: &str) -> bool {
         self.others.contains_key(node)
     }

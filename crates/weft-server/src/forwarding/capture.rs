@@ -8,7 +8,7 @@ use weft_trace::live::{Packet, Tracer};
 use weft_trace::pcapng::Direction;
 use weft_units::Duration;
 
-/// Way to the file.
+/// Sender of a plane's packets to the capture file.
 pub(super) struct Capture {
     tracer: Tracer,
 }
@@ -26,7 +26,7 @@ impl Capture {
         owner: Option<(&Publisher, Purpose)>,
         captured: CapturedPacket,
     ) {
-        // The connection has been closed since.
+        // The connection has been closed in the meantime.
         let Some((owner, purpose)) = owner else {
             return;
         };

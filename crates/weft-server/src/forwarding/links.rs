@@ -1,4 +1,4 @@
-//! Links of a plane to the other planes of the server.
+//! Links from a plane to the other planes of the server.
 
 use crate::media_plane::{MediaStream, Request};
 use std::collections::BTreeMap;
@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_forwarding::{PlaneId, Relayed};
 use weft_net::Remote;
 
-/// Most packets and datagrams that wait at another plane; what comes beyond is lost,
-/// until half of them are handled. Chosen by us: a tenth of a second of what a plane
-/// sends.
+/// Maximum number of packets and datagrams that wait at another plane; further ones are lost
+/// until half of them are handled. Chosen by us: a tenth of a second of a plane's traffic.
 const MOST_WAITING: usize = 16_384;
 
 /// Command for a plane from another thread.
@@ -17,9 +16,9 @@ pub(super) enum Order {
     Serve(Request),
     /// TCP connection of a peer.
     Take(MediaStream),
-    /// Messages of another plane.
+    /// Messages from another plane.
     Relayed(Batch),
-    /// There is another plane.
+    /// Another plane was started.
     Link(PlaneId, Link),
     /// Another plane has ended.
     Unlink(PlaneId),
@@ -36,7 +35,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Hands the messages out.
+    /// Returns the messages.
     pub(super) fn take(&mut self) -> Vec<Relayed> {
         let messages = std::mem::take(&mut self.messages);
         self.waiting.fetch_sub(messages.len(), Ordering::Relaxed);
@@ -44,10 +43,10 @@ impl Batch {
     }
 }
 
-/// Way to another plane.
+/// Link to another plane.
 pub(super) struct Link {
     remote: Remote<Order>,
-    /// Messages that the other plane has not handled.
+    /// Number of messages that the other plane has not handled.
     waiting: Arc<AtomicUsize>,
     batch: Vec<Relayed>,
     /// Whether messages are being lost.
@@ -101,11 +100,11 @@ impl Link {
     }
 }
 
-/// Ways to all other planes.
+/// Links to all other planes.
 #[derive(Default)]
 pub(super) struct Links {
     links: BTreeMap<PlaneId, Link>,
-    /// Packets and datagrams for which another plane was too slow.
+    /// Number of packets and datagrams lost because another plane was too slow.
     lost: u64,
 }
 
@@ -130,7 +129,7 @@ impl Links {
         }
     }
 
-    /// Number of packets and datagrams for which another plane was too slow.
+    /// Number of packets and datagrams lost because another plane was too slow.
     pub(super) fn lost(&self) -> u64 {
         self.lost
     }

@@ -1,6 +1,6 @@
-//! Media planes of `weft serve` on sockets: take requests from HTTP and report
-//! events. Each has a thread and sockets of its own; all sockets of one address share
-//! its port. A plane whose thread fails is replaced, and only its own connections end.
+//! Media planes of `weft serve` on sockets: handle requests from HTTP and report events.
+//! Each has its own thread and sockets; all sockets of one address share its port. A
+//! plane whose thread fails is replaced, and only its own connections end.
 
 mod capture;
 mod links;
@@ -35,11 +35,11 @@ use weft_secure::Certificate;
 use weft_trace::live::Tracer;
 use weft_units::Rate;
 
-/// A plane that fails again so soon after its start is not started again: the defect
-/// does not come from its participants. Chosen by us.
+/// Minimum lifetime of a plane that is restarted after a failure: if it fails earlier,
+/// its participants are not the cause. Chosen by us.
 const SHORT_LIFE: Duration = Duration::from_secs(2);
 
-/// Reason why connections end whose plane has failed.
+/// Reason for the end of a failed plane's connections.
 const PLANE_FAILED: &str = "the media thread of this connection failed because of a bug";
 
 /// Running forwarding planes; dropping them closes all peers and ends their threads.
@@ -146,7 +146,7 @@ impl Forwarding {
         Arc::clone(&self.planes) as Arc<dyn MediaPlane>
     }
 
-    /// Makes the thread of a plane panic: for tests, in development builds only.
+    /// Makes the thread of a plane panic; for tests, in development builds only.
     #[cfg(debug_assertions)]
     pub(crate) fn break_plane(&self, number: usize) {
         self.planes.order(number, Order::Break);
@@ -157,7 +157,7 @@ impl Drop for Forwarding {
     fn drop(&mut self) {
         self.planes.stop();
         for keeper in self.keepers.drain(..) {
-            // A panic of a driver is reported by the end of its events.
+            // The end of a driver's events reports its panic.
             let _ = keeper.join();
         }
         if let Some(recorder) = &self.planes.recorder {
@@ -176,8 +176,8 @@ fn open(folder: &Path) -> Result<Arc<Recorder>, ServerError> {
     })
 }
 
-/// Makes a media thread panic when the file named by `WEFT_DEFECT_FILE`
-/// appears: for tests of the process's reaction, in development builds only.
+/// Makes a media thread panic when the file named by `WEFT_DEFECT_FILE` appears; for
+/// tests of the process's reaction, in development builds only.
 #[cfg(debug_assertions)]
 fn break_on_request(planes: &Arc<Planes>) {
     let Some(file) = std::env::var_os("WEFT_DEFECT_FILE").map(std::path::PathBuf::from) else {
@@ -192,8 +192,8 @@ fn break_on_request(planes: &Arc<Planes>) {
     });
 }
 
-/// Links a plane with all others, in both directions: first those that it hears of, so
-/// that it takes what they send at once.
+/// Links a plane with all others in both directions: first those that it receives from,
+/// so that it accepts their messages at once.
 fn link(remotes: &[Remote<Order>], ids: &[PlaneId], plane: PlaneId) {
     let others = || ids.iter().filter(|other| **other != plane);
     for other in others() {
@@ -202,7 +202,7 @@ fn link(remotes: &[Remote<Order>], ids: &[PlaneId], plane: PlaneId) {
     }
 }
 
-/// Everything that starting a plane takes.
+/// Parameters for starting a plane.
 struct Maker {
     clock: Clock,
     certificate: Certificate,
@@ -270,7 +270,7 @@ impl Maker {
 struct Planes {
     ids: Vec<PlaneId>,
     addresses: Vec<SocketAddr>,
-    /// Locked for the time of a restart.
+    /// Locked during a restart.
     remotes: Mutex<Vec<Remote<Order>>>,
     /// Set while the remotes are locked.
     is_stopping: AtomicBool,
@@ -368,9 +368,9 @@ impl MediaPlane for Planes {
     }
 }
 
-/// Thread that waits for the end of a plane and replaces it. The sockets stay open all
-/// the time: if one of those that share a port is closed, the system assigns
-/// all clients to sockets again.
+/// Thread that waits for the end of a plane and replaces it. The sockets stay open the
+/// whole time: if one of the sockets that share a port were closed, the system would
+/// reassign all clients to sockets.
 struct Keeper {
     id: PlaneId,
     sockets: Vec<UdpSocket>,
@@ -389,13 +389,13 @@ impl Keeper {
             let next = (!is_hopeless).then(|| self.replace());
             match next.flatten() {
                 Some(next) => driver = next,
-                // The others end, too, so that the server learns of it.
+                // The other planes end, too, so that the server notices.
                 None => return self.planes.stop(),
             }
         }
     }
 
-    /// Restarts the plane and tells the other planes and the room.
+    /// Restarts the plane and informs the other planes and the room.
     fn replace(&self) -> Option<Driver<Order>> {
         let (planes, own) = (&self.planes, self.id.number());
         let mut remotes = planes.remotes();

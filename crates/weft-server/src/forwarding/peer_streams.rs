@@ -8,13 +8,13 @@ use weft_forwarding::Plane;
 use weft_net::Network;
 use weft_units::{Deadline, Duration, FiveTuple, Instant};
 
-/// Time for an authenticated check. A browser's first one may come before its answer to
-/// our offer, without which nobody knows its user name. Chosen by us: several repetitions.
+/// Time limit for an authenticated check. A browser's first one may arrive before its answer to
+/// our offer, without which its user name is unknown. Chosen by us: several repetitions.
 const ARRIVAL: Duration = Duration::from_secs(5);
-/// Longest silence: as long as consent (RFC 7675 section 5.1).
+/// Maximum silence: as long as consent (RFC 7675 section 5.1).
 const SILENCE: Duration = Duration::from_secs(30);
-/// How often connections are looked at. Chosen by us: a slot is free a second after the end
-/// of its connection.
+/// Interval at which connections are checked. Chosen by us: a slot is free a second after
+/// the end of its connection.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Open connections by their addresses.
@@ -26,14 +26,14 @@ pub(super) struct PeerStreams {
 
 struct PeerStream {
     since: Instant,
-    /// Place among the HTTP connections, which bounds the number of these.
+    /// Slot among the HTTP connections, which bounds the number of these.
     slot: HttpSlot,
 }
 
 impl PeerStreams {
     pub(super) fn take(&mut self, network: &mut Network<'_>, stream: MediaStream) {
         let since = network.clock.now();
-        // A failure is that of the connection, which is closed.
+        // If this fails, only the connection is affected, which is closed.
         if let Ok(tuple) = network.add_stream(stream.socket) {
             let slot = stream.slot;
             self.all.insert(tuple, PeerStream { since, slot });

@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use weft_net::Load;
 use weft_units::Rate;
 
-/// A plane that is busier than this gets a newcomer only if the others are, too. Chosen
-/// by us: less than the load at which it takes nobody.
+/// Load above which a plane gets a newcomer only if the others are above it, too. Chosen
+/// by us: less than the load at which it accepts nobody.
 const FULL: f64 = 0.8;
-/// Difference between the loads of two planes that says nothing: newcomers of the last
-/// second are not measured yet. Chosen by us.
+/// Difference between the loads of two planes that is not significant: newcomers of the
+/// last second are not measured yet. Chosen by us.
 const ALIKE: f64 = 0.1;
-/// Most connections of one room for which its plane is preferred: a small call costs
-/// nothing between planes. Chosen by us: six people who see each other.
+/// Maximum number of connections in a room for which they are placed on one plane: a small call
+/// then needs no traffic between planes. Chosen by us: six people who see each other.
 const SMALL_ROOM: usize = 12;
 
-/// Loads of all planes, as each measured it last.
+/// Latest measured loads of all planes.
 #[derive(Debug)]
 pub(super) struct Loads(Vec<[AtomicU64; 2]>);
 
@@ -36,7 +36,7 @@ impl Loads {
         busy.map(f64::from_bits).collect()
     }
 
-    /// Rate that all planes send together.
+    /// Sending rate of all planes together.
     pub(super) fn sent(&self) -> Rate {
         let sent = self.0.iter().map(|[_, sent]| sent.load(Ordering::Relaxed));
         Rate::from_bps(sent.sum())
@@ -64,7 +64,7 @@ pub(super) struct Placement {
 
 impl Placement {
     /// Chooses the plane of a new connection: the participant's, or that of its small
-    /// room, or the one with most room.
+    /// room, or the one with the most capacity.
     pub(super) fn place(&mut self, resource: &ResourceId, of: Participant, busy: &[f64]) -> usize {
         let plane = self.choose(&of, busy);
         let placed = Placed { plane, of };
@@ -154,7 +154,7 @@ mod tests {
         let mut placement = Placement::default();
         assert_eq!(place(&mut placement, &["r"], &[0.1, 0.5]), [0]);
         assert_eq!(place(&mut placement, &["r"], &[0.85, 0.5]), [1]);
-        // A participant stays on its plane, while that has room.
+        // A participant stays on its plane while that has capacity.
         let ada = || ("r".to_owned(), "p0".to_owned());
         let more = resource(7);
         assert_eq!(placement.place(&more, ada(), &[0.7, 0.1]), 0);

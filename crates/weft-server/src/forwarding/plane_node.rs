@@ -14,10 +14,11 @@ use weft_forwarding::{Capacity, Output, Plane, PlaneId};
 use weft_net::{Load, Network, Node};
 use weft_units::{Deadline, Duration, Ecn, FiveTuple, Instant};
 
-/// How often a plane says how busy it is, if it was busy last. Chosen by us.
+/// Interval at which a plane reports its load, unless it was idle at the last report.
+/// Chosen by us.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Plane with its ways to the others.
+/// Plane with its links to the others.
 pub(super) struct PlaneNode {
     pub(super) id: PlaneId,
     pub(super) plane: Plane,
@@ -25,16 +26,16 @@ pub(super) struct PlaneNode {
     pub(super) capacity: Capacity,
     pub(super) loads: Arc<Loads>,
     pub(super) links: Links,
-    /// Way to the recorder, if rooms may be recorded.
+    /// Sender to the recorder, if rooms can be recorded.
     pub(super) sink: Option<Sink>,
-    /// Way to the capture, if packets are captured.
+    /// Sender to the capture, if packets are captured.
     pub(super) capture: Option<Capture>,
     /// Addresses of the plane's sockets.
     pub(super) addresses: Vec<SocketAddr>,
     /// Connections to other servers, with the addresses of their own sockets.
     pub(super) pulled: BTreeMap<ResourceId, Vec<SocketAddr>>,
     pub(super) streams: PeerStreams,
-    /// When the load is next told, unless the plane was idle.
+    /// Time of the next load report, unless the plane was idle.
     pub(super) look: Option<Instant>,
 }
 
@@ -56,10 +57,9 @@ impl PlaneNode {
             addresses: &self.addresses,
             pulled: &mut self.pulled,
         };
-        // If nobody waits for the answer any more, HTTP closes the
-        // connection. The same happens after a panic, which ends only this
-        // request: the plane owns a connection only after all of its
-        // description was parsed.
+        // If nobody waits for the answer any longer, HTTP closes the connection. The same
+        // happens after a panic, which ends only this request: the plane owns a
+        // connection only after all of its description was parsed.
         let _ = catch_unwind(AssertUnwindSafe(|| request(&mut media)));
     }
 }
@@ -134,8 +134,8 @@ impl Node for PlaneNode {
                         capture.add(at, self.plane.owner(peer), *packet);
                     }
                 }
-                // Who hears of an event finds it on every plane. The receiver is
-                // gone while the server shuts down.
+                // A receiver of an event must find its effect on every plane. The
+                // receiver is gone while the server shuts down.
                 Output::Event(event) => {
                     self.links.flush(self.id);
                     let _ = self.events.send(event);

@@ -101,9 +101,8 @@ fn of_interfaces(all: &[(String, IpAddr)], wanted: &[String]) -> Result<Vec<IpAd
     Ok(chosen)
 }
 
-/// Addresses that are reachable from other machines, judged by interface names,
-/// IPv4 first, because most peers have it. Falls back to all addresses, then to
-/// loopback.
+/// Addresses that are reachable from other machines, according to interface names, IPv4
+/// first, because most peers have it. Falls back to all addresses, then to loopback.
 fn own(all: &[(String, IpAddr)]) -> Vec<IpAddr> {
     let outside = |(_, ip): &&(String, IpAddr)| !ip.is_loopback();
     let real = |(name, _): &&(String, IpAddr)| !VIRTUAL.iter().any(|v| name.starts_with(v));

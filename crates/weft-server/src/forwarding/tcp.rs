@@ -1,8 +1,7 @@
 use std::net::{IpAddr, SocketAddr};
 
-/// Returns the addresses that peers are offered for TCP connections: the port of HTTP at
-/// each media address on which HTTP listens, or at the public address of the same family
-/// that stands for it.
+/// Returns the addresses that peers are offered for TCP connections: the HTTP port at each media
+/// address on which HTTP listens, or at the public address of the same family that represents it.
 pub(super) fn addresses(
     http: SocketAddr,
     media: &[SocketAddr],

@@ -1,5 +1,5 @@
-//! Runs the bodies of the fuzz targets `http` and `turn` with the inputs of `fuzz/seeds`, and some
-//! made of them, within their budgets.
+//! Runs the bodies of the fuzz targets `http` and `turn` with the inputs of `fuzz/seeds`,
+//! and some derived from them, within their budgets.
 
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;

@@ -10,8 +10,8 @@ use crate::secret::{proof_of, unguessable};
 use weft_rooms::{HoldError, Join, Joined, Publishing, Upload};
 
 impl Hub {
-    /// Takes a place in the registry, which the room sees when it is announced.
-    /// Returns the id and its secret.
+    /// Reserves a place in the registry; the room sees the participant when it is
+    /// announced. Returns the id and its secret.
     pub(super) fn join_registry(
         &self,
         state: &mut State,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use weft_units::{Duration, Instant};
 
-/// Maximum number of bars; a further one replaces the oldest. Chosen by us: an
-/// operator makes them by hand, and each lasts for minutes.
+/// Maximum number of bars; a further one replaces the oldest. Chosen by us: an operator
+/// creates them by hand, and each lasts for minutes.
 const MOST: usize = 1000;
 
 /// Rule that keeps newcomers out of a room.
@@ -40,7 +40,7 @@ impl Bars {
         }
     }
 
-    /// All rules, each with its room and the milliseconds that are left.
+    /// All rules, each with its room and the remaining milliseconds.
     pub(super) fn left(&self, now: Instant) -> Vec<(String, Bar, u64)> {
         let left = |until: Instant| until.saturating_since(now).as_millis();
         let all = self.0.iter().filter(|(.., until)| *until > now);

@@ -1,4 +1,4 @@
-//! Rooms that span several servers: what this server tells the others of its
+//! Rooms that span several servers: messages from this server to the others about its
 //! participants.
 
 use super::bars::Bar;
@@ -18,8 +18,8 @@ use weft_rooms::{
 };
 use weft_units::Duration;
 
-/// Event for the other servers of the cluster. Each can be repeated without harm, so a
-/// server that takes over a whole room may hear events again that the room includes.
+/// Event for the other servers of the cluster. Each can be repeated without harm, so a server
+/// that receives a whole room may also receive events that the room already includes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum ClusterEvent {
@@ -57,7 +57,7 @@ pub(crate) enum ClusterEvent {
         room: String,
         error: String,
     },
-    /// Nobody whom the bar keeps out may enter for this many milliseconds.
+    /// The bar applies for this many milliseconds.
     Barred {
         room: String,
         bar: Bar,
@@ -68,7 +68,7 @@ pub(crate) enum ClusterEvent {
         room: String,
         millis: u64,
     },
-    /// A token was revoked that ends at this time, in seconds since 1970.
+    /// A token that ends at this time, in seconds since 1970, was revoked.
     Revoked {
         token: TokenId,
         until: u64,
@@ -87,7 +87,7 @@ pub(crate) struct ActionWanted {
 pub(crate) struct Removal {
     /// Id of the participant.
     pub(crate) id: String,
-    /// Signed token of the participant that nobody else inside holds, to be revoked.
+    /// Signed token of the participant to be revoked, because nobody else inside has it.
     pub(crate) token: Option<TokenId>,
 }
 
@@ -97,8 +97,8 @@ pub(crate) struct Removal {
 pub(crate) enum Action {
     Mute,
     Admit,
-    /// Removal, and the time for which the operator keeps them out; the time of a
-    /// moderator depends on their token.
+    /// Removal, and the time for which the operator keeps them out; for a moderator's
+    /// removal, their token determines the time.
     Remove {
         millis: Option<u64>,
     },
@@ -116,7 +116,7 @@ pub(crate) enum ClusterNotice {
     Action(String, ActionWanted),
     /// Request for the recordings of a room, or of all, on the other servers.
     Recordings(Option<String>, oneshot::Sender<RecordingsElsewhere>),
-    /// Other publications may have viewers here than before.
+    /// The publications that have viewers here may have changed.
     Viewers,
     /// A media connection to another server has ended.
     Ended(ResourceId),
@@ -127,7 +127,7 @@ pub(crate) struct Cluster {
     /// Name of this server.
     node: String,
     notices: mpsc::UnboundedSender<ClusterNotice>,
-    /// Whether [`ClusterNotice::Viewers`] has been sent and not been handled.
+    /// Whether [`ClusterNotice::Viewers`] has been sent but not handled.
     pub(super) is_noticed: AtomicBool,
     /// Whether the others can be heard.
     pub(super) is_reachable: AtomicBool,
@@ -167,17 +167,17 @@ impl Hub {
         Hub { cluster, ..self }
     }
 
-    /// Figures of the cluster, if this server is in one.
+    /// Statistics of the cluster, if this server is in one.
     pub(crate) fn cluster_counts(&self) -> Option<&ClusterCounts> {
         Some(&self.cluster.as_ref()?.counts)
     }
 
-    /// Name of this server in its cluster; empty for a server alone.
+    /// Name of this server in its cluster; empty for a single server.
     pub(super) fn own_name(&self) -> &str {
         self.cluster.as_ref().map_or("", |cluster| &cluster.node)
     }
 
-    /// Name of this server for the operator's programs; `None` for a server alone.
+    /// Name of this server for the operator's programs; `None` for a single server.
     pub(super) fn server_name(&self) -> Option<String> {
         Some(self.cluster.as_ref()?.node.clone())
     }
@@ -196,7 +196,7 @@ impl Hub {
         cluster.is_some_and(|cluster| cluster.is_reachable.load(Ordering::Relaxed))
     }
 
-    /// Tells the cluster that viewers may have changed.
+    /// Notifies the cluster that viewers may have changed.
     pub(super) fn notice_viewers(&self) {
         if let Some(cluster) = &self.cluster
             && !cluster.is_noticed.swap(true, Ordering::Relaxed)
@@ -205,7 +205,7 @@ impl Hub {
         }
     }
 
-    /// Tells the cluster of the end of a connection that is not one of a client.
+    /// Notifies the cluster of the end of a connection that does not belong to a client.
     pub(super) fn notice_end(&self, resource: &ResourceId) {
         if let Some(cluster) = &self.cluster {
             cluster.notice(ClusterNotice::Ended(resource.clone()));
@@ -218,7 +218,7 @@ impl Hub {
         }
     }
 
-    /// Tells the other servers of a change; `is_ours` if its participant is here.
+    /// Reports a change to the other servers; `is_ours` if its participant is here.
     pub(super) fn tell_change(&self, state: &State, room: &str, change: &Change, is_ours: bool) {
         if self.cluster.is_none() {
             return;
@@ -256,7 +256,7 @@ impl Hub {
         }
     }
 
-    /// Tells the other servers of settings that a moderator here has changed.
+    /// Reports settings that a moderator here has changed to the other servers.
     pub(super) fn tell_settings(&self, state: &mut State, room: &str) {
         if let Some(cluster) = &self.cluster {
             let version = state.registry.stamp_settings(room, &cluster.node);
@@ -278,7 +278,7 @@ impl Hub {
         self.tell(|| ClusterEvent::Closed { room, millis });
     }
 
-    /// Asks the server of a participant for an action; returns whether they are on
+    /// Requests an action from the server of a participant; returns whether they are on
     /// another one.
     pub(super) fn asks_elsewhere(
         &self,

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use weft_record::Index;
 
-/// Handles the recorder's events until it ends. Complete recordings are composed by this
-/// program, if there is one: one after the other, in a process of its own. Decoders and an
-/// encoder stay away from the calls, and a recording that crashes them ends only its film.
-/// A process that runs when the server ends completes its film.
+/// Handles the recorder's events until it ends. If a program is given, it composes
+/// complete recordings: one after the other, in a separate process. So decoders and an
+/// encoder do not affect the calls, and a recording that crashes them only loses its
+/// film. A process that runs when the server ends completes its film.
 pub(crate) async fn follow_recordings(
     hub: Arc<Hub>,
     mut recordings: UnboundedReceiver<RecordingEvent>,
@@ -39,7 +39,7 @@ pub(crate) async fn follow_recordings(
     }
 }
 
-/// Runs the program; returns the name of the film, or the program's last words.
+/// Runs the program; returns the name of the film, or the program's last error output.
 fn run(command: &[OsString], folder: &Path) -> Result<String, String> {
     let (program, arguments) = command.split_first().ok_or("no program is configured")?;
     let mut process = Command::new(program);

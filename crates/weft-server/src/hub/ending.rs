@@ -15,8 +15,7 @@ impl Hub {
         state.feeds.clear();
     }
 
-    /// Admits no more newcomers, and tells the present participants how long
-    /// they may stay.
+    /// Admits no more newcomers, and informs the present participants how long they may stay.
     pub(crate) fn drain(&self, patience: Duration) {
         let mut state = self.lock();
         state.admission = AdmissionState::Draining;

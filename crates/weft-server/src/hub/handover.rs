@@ -12,22 +12,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 use weft_rooms::ParticipantKind;
 
-/// Longest time between two participants: the others' viewers see one new publication
+/// Maximum interval between two participants: the others' viewers see one new publication
 /// after the other. Chosen by us.
 const PACE: Duration = Duration::from_millis(200);
-/// Share of the time to drain within which everybody has been asked once.
+/// Share of the draining time, as a divisor, within which everybody has been asked once.
 const SHARE: u32 = 2;
-/// Time after which those who are still here are asked again: longer than a participant
-/// takes to move. Chosen by us.
+/// Time after which participants who are still here are asked again: longer than a
+/// participant takes to move. Chosen by us.
 const AGAIN: Duration = Duration::from_secs(10);
 /// Time for which the server redirects programs whose connections it has ended. Chosen by
-/// us: OBS asks again after 2 s, then after twice as long each time.
+/// us: OBS retries after 2 s, then after twice as long each time.
 const RETURN: Duration = Duration::from_secs(10);
 
 impl Hub {
-    /// Asks one participant after the other to move to another server, until `patience` is
-    /// over or nobody is here. Those without an event stream, such as programs that publish
-    /// over WHIP, cannot be asked.
+    /// Asks one participant after the other to move to another server, until `patience`
+    /// expires or nobody is here. Those without an event stream, such as programs that
+    /// publish over WHIP, cannot be asked.
     pub(super) async fn hand_over(&self, gate: &Gate, patience: Duration) {
         loop {
             let rooms = self.movable();
@@ -56,8 +56,8 @@ impl Hub {
     }
 
     /// Ends the connections of participants without an event stream after half of
-    /// `patience`, one after the other, if another server has room: their programs connect
-    /// again, are redirected, and would find nobody after the end of this server.
+    /// `patience`, one after the other, if another server has capacity: their programs
+    /// reconnect and are redirected, but would find nobody after the end of this server.
     pub(super) async fn end_programs(&self, patience: Duration) {
         tokio::select! {
             () = self.until_empty() => return,
@@ -113,7 +113,7 @@ impl Hub {
         rooms
     }
 
-    /// Asks a participant to move; returns the name of the other server, if one has room.
+    /// Asks a participant to move; returns the name of the other server, if one has capacity.
     fn ask_to_move(&self, gate: &Gate, room: &str, id: &str) -> Option<String> {
         let target = self.target_for(room)?;
         let mut state = self.lock();

@@ -1,5 +1,5 @@
-//! Rooms that span several servers: what this server hears of the others' participants,
-//! and what it needs of their media.
+//! Rooms that span several servers: messages from the others about their participants,
+//! and the media of theirs that is needed here.
 
 use super::Hub;
 use super::bars::Bar;
@@ -20,8 +20,8 @@ pub(crate) struct PullWanted {
 }
 
 impl Hub {
-    /// Acts on a participant of this server for a moderator of another one. Returns whom it
-    /// has removed. Can be repeated without harm.
+    /// Performs an action on a participant of this server for a moderator of another one.
+    /// Returns the removed participant. Can be repeated without harm.
     pub(crate) fn act(&self, wanted: ActionWanted) -> Option<Removal> {
         let ActionWanted { room, id, action } = wanted;
         let mut state = self.lock();
@@ -82,13 +82,13 @@ impl Hub {
             ClusterEvent::Closed { room, millis } => {
                 self.close_here(&mut state, &room, Duration::from_millis(millis));
             }
-            // The list of tokens is not the hub's.
+            // The hub does not keep the list of tokens.
             ClusterEvent::Revoked { .. } => {}
         }
         self.publish_changes(&mut state);
     }
 
-    /// Takes over what another server knows of its participants in some rooms.
+    /// Applies another server's state of its participants in some rooms.
     pub(crate) fn hear_rooms(&self, node: &str, rooms: Vec<RoomState>) {
         let mut state = self.lock();
         let now = self.clock.now();
@@ -101,13 +101,13 @@ impl Hub {
         self.publish_changes(&mut state);
     }
 
-    /// Rules that keep people out of rooms, each with the milliseconds that are left.
+    /// Rules that keep people out of rooms, each with the remaining milliseconds.
     pub(crate) fn bars(&self) -> Vec<(String, Bar, u64)> {
         let now = self.clock.now();
         self.lock().bars.left(now)
     }
 
-    /// Takes over rules of another server.
+    /// Adds the rules of another server.
     pub(crate) fn take_bars(&self, bars: Vec<(String, Bar, u64)>) {
         let mut state = self.lock();
         let now = self.clock.now();
@@ -125,9 +125,8 @@ impl Hub {
         self.publish_changes(&mut state);
     }
 
-    /// Returns the state of rooms with participants here, in the order of their names,
-    /// after the one with this name, up to about this many bytes; and the name of the last
-    /// one if there are more.
+    /// Returns the state of rooms with participants here, in order of name, after the one with
+    /// this name, up to about this many bytes; and the name of the last one if there are more.
     pub(crate) fn rooms_after(&self, after: &str, most: usize) -> (Vec<RoomState>, Option<String>) {
         let mut state = self.lock();
         let now = self.clock.now();
@@ -137,7 +136,7 @@ impl Hub {
             let Some(mut room) = state.registry.state_of(now, &name) else {
                 continue;
             };
-            // They come again every second, and may be longer than all else.
+            // Link reports are repeated every second, and may be longer than everything else.
             let participants = room.participants.iter_mut();
             participants.for_each(|p| p.participant.links.clear());
             size += serde_json::to_string(&room).map_or(0, |json| json.len());
@@ -149,7 +148,7 @@ impl Hub {
         (rooms, None)
     }
 
-    /// Records whether the other servers can be heard, and tells the participants.
+    /// Records whether the other servers can be heard, and informs the participants.
     pub(crate) fn set_reachable(&self, is_reachable: bool) {
         let Some(cluster) = &self.cluster else {
             return;

@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 use weft_rooms::{RoomSettings, UnknownParticipant, Upload};
 use weft_units::Duration;
 
-/// Time for which a participant whom a moderator removed is kept out, by their
-/// address: others may share it. Chosen by us.
+/// Time for which a participant removed by a moderator is kept out by their address,
+/// which others may share. Chosen by us.
 const REMOVED: Duration = Duration::from_secs(600);
-/// Time for which their signed token admits nobody new, if it is not revoked.
+/// Time for which their signed token, if it is not revoked, admits no new participant.
 /// Chosen by us.
 const REMOVED_TOKEN: Duration = Duration::from_secs(24 * 3600);
 
@@ -56,7 +56,7 @@ impl Hub {
         rooms.into_iter().map(report).collect()
     }
 
-    /// Returns the figures of every room with participants.
+    /// Returns the statistics of every room with participants.
     pub(crate) fn room_figures(&self) -> Vec<RoomFigures> {
         let state = self.lock();
         let registry = &state.registry;
@@ -132,7 +132,7 @@ impl Hub {
         Ok((id, name))
     }
 
-    /// Whether somebody here entered with this token or a descendant.
+    /// Whether a participant here entered with this token or a descendant.
     pub(crate) fn has_token(&self, token: &TokenId) -> bool {
         let state = self.lock();
         let mut grants = state
@@ -231,9 +231,8 @@ impl Hub {
         self.publish_changes(state);
     }
 
-    /// Removes a participant for a moderator, also one who waits. Nobody new
-    /// enters with their token; a participant without one is kept out for some
-    /// minutes.
+    /// Removes a participant for a moderator, even one who waits. Nobody new enters with
+    /// their token; a participant without one is kept out for some minutes.
     pub(crate) fn remove_by(&self, who: &Arrival<'_>, target: &str) -> Result<Removal, Problem> {
         let mut state = self.lock();
         self.moderator(&state, who)?;
@@ -266,7 +265,7 @@ impl Hub {
             Some(Bar::Token(_)) => REMOVED_TOKEN,
             _ => REMOVED,
         };
-        // The operator revokes tokens by another order.
+        // The operator revokes tokens with another order.
         let token = token.filter(|_| length.is_none());
         let length = length.unwrap_or(of_moderator);
         let now = self.clock.now();
@@ -286,7 +285,7 @@ impl Hub {
         Removal { id, token }
     }
 
-    /// Lets a waiting participant in.
+    /// Admits a waiting participant.
     pub(crate) fn admit(&self, who: &Arrival<'_>, target: &str) -> Result<(), Problem> {
         let mut state = self.lock();
         self.moderator(&state, who)?;
@@ -303,7 +302,7 @@ impl Hub {
         }
     }
 
-    /// Changes a room's settings; `None` keeps one.
+    /// Changes a room's settings; `None` leaves one unchanged.
     pub(crate) fn set_settings(
         &self,
         who: &Arrival<'_>,

@@ -12,9 +12,9 @@ const fn allow(at_once: u64, per_second: u64) -> Allowance {
     Allowance { at_once, every }
 }
 
-/// Changes that a participant announces to a room, over any connection: every
-/// participant receives them, and slow readers are disconnected. Chosen by us:
-/// a sender reports its links once a second, and people press buttons.
+/// Changes that a participant announces to a room, over any connection: every participant
+/// receives them, and slow readers are disconnected. Chosen by us: a sender reports its
+/// links once a second, and people press buttons.
 pub(super) const TOLD: Allowance = allow(10, 5);
 /// Messages and reactions of a participant. Chosen by us: a conversation with
 /// bursts of short lines.
@@ -22,8 +22,8 @@ pub(super) const SAID: Allowance = allow(10, 1);
 /// Messages and reactions of all participants in a room: every page reads all
 /// of them. Chosen by us: more than people can read.
 pub(super) const SAID_IN_ROOM: Allowance = allow(60, 20);
-/// Newcomers from one address: everybody in their rooms learns of each. Chosen
-/// by us: an office that joins a meeting.
+/// Newcomers from one address: everybody in their rooms is informed of each. Chosen by
+/// us: an office that joins a meeting.
 pub(super) const COMING: Allowance = allow(100, 5);
 /// Media connections that a participant requests: each costs time of the media
 /// thread, even if it ends at once. Chosen by us: a full room, each requested

@@ -1,8 +1,8 @@
-//! Rooms that a server records: this one, or another one of its cluster.
+//! Rooms that this server, or another one of its cluster, records.
 //!
 //! All servers know the recorder of each room (`weft_rooms::Recorder`) and agree on it,
-//! also when they change it at the same time. A server that finds itself there begins; one
-//! that finds another one ends.
+//! even if several change it at the same time. A server that becomes the recorder starts
+//! recording; one that finds another recorder stops.
 
 use super::Hub;
 use super::cluster::ClusterEvent;
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use weft_rooms::Change;
 
 impl Hub {
-    /// Whether this server takes recordings.
+    /// Whether this server can record.
     pub(super) fn can_record(&self, state: &State) -> bool {
         self.media.recorder().is_some() && state.admission == AdmissionState::Open
     }
@@ -35,7 +35,7 @@ impl Hub {
         all.min_by_key(|node| (!have_room.contains(&**node), node.clone()))
     }
 
-    /// Makes a server the recorder of a room, or nobody, and tells all.
+    /// Makes a server, or nobody, the recorder of a room, and informs all servers.
     pub(super) fn set_recorder(&self, state: &mut State, room: &str, server: Option<&str>) {
         if state.registry.recorder(room) == server {
             return;
@@ -45,7 +45,7 @@ impl Hub {
         self.tell(|| ClusterEvent::Recorder { room, recorder });
     }
 
-    /// Begins or ends the recording of a room here, after its recorder has changed.
+    /// Starts or ends the recording of a room here, after its recorder has changed.
     pub(super) fn follow_recorder(&self, state: &mut State, room: &str) {
         let own = self.own_name();
         let recorder = state.registry.recorder(room);
@@ -77,8 +77,8 @@ impl Hub {
         }
     }
 
-    /// Ends the recording of a room here; `is_elsewhere` if another server records it. The
-    /// answer comes when the files are complete; `None` without a recording.
+    /// Ends the recording of a room here; `is_elsewhere` if another server records it.
+    /// The answer arrives when the files are complete; `None` without a recording.
     pub(super) fn end_recording(
         &self,
         state: &mut State,
@@ -106,7 +106,8 @@ impl Hub {
         stopped
     }
 
-    /// Tells the recorder who is in a recorded room; its recording ends with the room.
+    /// Reports the participants of a recorded room to the recorder; the recording ends
+    /// with the room.
     pub(super) fn follow_recorded(&self, state: &mut State, room: &str, change: &Change) {
         if !state.recorded.contains(room) {
             return;
@@ -116,7 +117,7 @@ impl Hub {
                 if let Some(recorder) = self.media.recorder() {
                     recorder.set_name(room, &who.id, &who.name);
                 }
-                // Their server may have heard of the recording before it knew the room.
+                // Their server may have learned of the recording before it knew the room.
                 if matches!(change, Change::Joined(_))
                     && let Some(recorder) = state.registry.recorder_of(room)
                 {
@@ -133,7 +134,7 @@ impl Hub {
         }
     }
 
-    /// Tells the moderators of a room, on all servers, about its recording.
+    /// Informs the moderators of a room, on all servers, about its recording.
     pub(super) fn tell_of_error(&self, state: &mut State, room: &str, error: String) {
         notify_of_recording(state, room, &error);
         let room = room.to_owned();
@@ -149,7 +150,7 @@ pub(super) fn names(state: &State, room: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Tells the moderators of a room on this server about its recording.
+/// Informs the moderators of a room on this server about its recording.
 pub(super) fn notify_of_recording(state: &mut State, room: &str, error: &str) {
     state.notify_moderators_of(room, &message("recording", &json!({ "error": error })));
 }

@@ -1,4 +1,4 @@
-//! Recordings of rooms, as moderators start and stop them.
+//! Recordings of rooms, which moderators start and stop.
 
 use super::cluster::ClusterNotice;
 use super::recorded::names;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::oneshot;
 use weft_record::{Index, RecorderError};
 
-/// Recording that has been asked for, and the answer of the recorder.
+/// Requested recording, and the answer of the recorder.
 pub(crate) type Starting = oneshot::Receiver<Result<PathBuf, RecorderError>>;
 
 impl Hub {
@@ -23,9 +23,9 @@ impl Hub {
         self.media.recorder().ok_or_else(no_recordings)
     }
 
-    /// Asks for the recording of a room for a moderator; `None` if it is recorded already,
-    /// or another server of the cluster begins it. Otherwise [`Hub::recording_started`]
-    /// must follow.
+    /// Requests the recording of a room for a moderator; `None` if it is recorded
+    /// already, or if another server of the cluster starts it. Otherwise,
+    /// [`Hub::recording_started`] must follow.
     pub(crate) fn ask_recording(&self, who: &Arrival<'_>) -> Result<Option<Starting>, Problem> {
         let mut state = self.lock();
         let id = self.moderator(&state, who)?;
@@ -42,15 +42,15 @@ impl Hub {
             return Ok(Some(recorder.start(who.room, names(&state, who.room))));
         }
         let other = self.best_recorder(&state, who.room);
-        // Servers that drain begin none.
+        // Servers that are draining start none.
         let other = other.ok_or_else(|| Problem::overloaded("a recording"))?;
         self.set_recorder(&mut state, who.room, Some(&other));
         self.publish_changes(&mut state);
         Ok(None)
     }
 
-    /// Takes the recorder's answer. Everybody in the room is told before the first packet
-    /// is recorded.
+    /// Handles the recorder's answer. Everybody in the room is informed before the first
+    /// packet is recorded.
     pub(crate) fn recording_started(
         &self,
         room: &str,
@@ -58,7 +58,7 @@ impl Hub {
     ) -> Result<(), Problem> {
         let mut state = self.lock();
         match started {
-            // Everybody may have left meanwhile.
+            // Everybody may have left in the meantime.
             Ok(_) if !state.recorded.contains(room) => Ok(()),
             Ok(folder) => {
                 self.set_recorder(&mut state, room, Some(self.own_name()));
@@ -81,8 +81,8 @@ impl Hub {
         }
     }
 
-    /// Ends the recording of a room for a moderator. The answer comes when the files are
-    /// complete; `None` without a recording.
+    /// Ends the recording of a room for a moderator. The answer arrives when the files
+    /// are complete; `None` without a recording.
     pub(crate) fn stop_recording(
         &self,
         who: &Arrival<'_>,
@@ -93,20 +93,20 @@ impl Hub {
             return Err(no_recordings());
         }
         let stopped = self.end_recording(&mut state, who.room, false);
-        // Another server ends it when it hears of this.
+        // Another server ends it when it receives this change.
         self.set_recorder(&mut state, who.room, None);
         self.publish_changes(&mut state);
         Ok(stopped)
     }
 
-    /// Handles an event of the recorder: the log and the moderators are told of errors.
+    /// Handles an event of the recorder: errors go to the log and the moderators.
     pub(crate) fn handle_recording_event(&self, event: RecordingEvent) {
         let event = match event {
             RecordingEvent::Ready { room, folder } => {
                 return self.tell_of_recording(room, &folder);
             }
             RecordingEvent::Started { room, folder } => {
-                // Only an error of the recorder would be told.
+                // Only an error of the recorder would be reported.
                 let _ = self.recording_started(&room, Ok(folder));
                 return;
             }
@@ -155,8 +155,8 @@ impl Hub {
         records.then_some(()).ok_or_else(no_recordings)
     }
 
-    /// Returns the recordings of a room, or of all, with the name of their server if it is
-    /// in a cluster, and its address; and the names of the servers that do not answer.
+    /// Returns the recordings of a room, or of all, with the name and address of their
+    /// server if it is in a cluster; and the names of the servers that do not answer.
     pub(crate) async fn recordings(
         &self,
         room: Option<String>,
@@ -200,8 +200,8 @@ impl Hub {
         Ok((all, missing))
     }
 
-    /// Sends the webhook of a recording whose files are complete. Without an index there is
-    /// nothing to fetch: the log has the error of the disk.
+    /// Sends the webhook of a recording whose files are complete. Without an index there
+    /// is nothing to fetch: the log has the error of the disk.
     fn tell_of_recording(&self, room: String, folder: &Path) {
         let Some(webhooks) = self.webhooks() else {
             return;
@@ -221,8 +221,8 @@ impl Hub {
 }
 
 impl Hub {
-    /// Takes the result of composing a recording: the name of its film, or the reason why
-    /// there is none.
+    /// Handles the result of composing a recording: the name of its film, or the reason
+    /// why there is none.
     pub(crate) fn recording_composed(
         &self,
         room: String,

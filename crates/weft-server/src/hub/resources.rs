@@ -115,7 +115,7 @@ impl Resources {
         self.all.iter()
     }
 
-    /// Whether a newcomer gets a connection on a server with these limits.
+    /// Whether a server with these limits has a connection for a newcomer.
     pub(super) fn has_place(&self, limits: &MediaLimits) -> bool {
         self.all.len() < limits.all - limits.all / 10
     }
@@ -160,15 +160,15 @@ impl Resources {
         self.all.get(id)
     }
 
-    /// A publisher should send these encodings of each camera.
+    /// Records the encodings of each camera that a publisher should send.
     pub(super) fn set_wanted(&mut self, id: &ResourceId, cameras: Vec<Vec<bool>>) {
         if let Some(found) = self.all.get_mut(id) {
             found.wanted = cameras;
         }
     }
 
-    /// Returns the publications of a participant that should not send all their encodings,
-    /// and the encodings that they should send.
+    /// Returns the publications of a participant that should not send all their
+    /// encodings, and the encodings that they should send.
     pub(super) fn wanted_of(
         &self,
         room: &str,

@@ -123,8 +123,8 @@ impl Guest {
         }
     }
 
-    /// Returns the rule that keeps the same person out as a newcomer; `None` on
-    /// this machine without a signed token.
+    /// Returns the rule that keeps the same person out as a newcomer; `None` for a client
+    /// on this machine without a signed token.
     pub fn bar(&self) -> Option<Bar> {
         let token = self
             .origin
@@ -303,7 +303,7 @@ impl State {
         });
     }
 
-    /// Tells the moderators of a room who waits to be admitted.
+    /// Informs the moderators of a room who waits to be admitted.
     pub fn notify_moderators(&mut self, room: &str) {
         let message = queue_message(&self.registry, room);
         self.notify_moderators_of(room, &message);
@@ -393,7 +393,7 @@ pub fn change_message(change: &Change) -> Option<Message> {
     })
 }
 
-/// Describes lines as the page reads them.
+/// Describes lines in the form that the page reads.
 pub(crate) fn described(lines: &[Line]) -> Value {
     let describe = |line: &Line| match line.content {
         LineContent::Camera(camera) => json!({

@@ -1,18 +1,18 @@
-//! Recordings that pass from one server of the cluster to another.
+//! Recordings that move from one server of the cluster to another.
 
 use super::Hub;
 use super::recorded::notify_of_recording;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Time for which a server that drains still records what another one begins to record:
+/// Time for which a draining server continues a recording that another one has started:
 /// longer than connections to the publishers take. Chosen by us.
 const OVERLAP: Duration = Duration::from_secs(3);
-/// Longest time in which files are completed when the server ends. Chosen by us.
+/// Maximum time to complete files when the server ends. Chosen by us.
 const COMPLETION: Duration = Duration::from_secs(2);
 
 impl Hub {
-    /// Finds other recorders for the rooms of servers that are gone, after one has gone.
+    /// Finds other recorders for the rooms of servers that have gone.
     pub(crate) fn replace_recorders(&self) {
         let Some(vacancies) = self.vacancies() else {
             return;
@@ -30,7 +30,7 @@ impl Hub {
                     self.set_recorder(&mut state, &room, Some(&node));
                     self.follow_recorder(&mut state, &room);
                 }
-                // It knows it, too.
+                // The recorder knows it, too.
                 Some(_) => {}
                 None => {
                     self.set_recorder(&mut state, &room, None);
@@ -45,8 +45,8 @@ impl Hub {
         self.publish_changes(&mut state);
     }
 
-    /// Passes the recordings of this server, which drains, on to other servers of the
-    /// cluster. Both record for a while, so that nothing is missing.
+    /// Passes the recordings of this draining server to other servers of the cluster.
+    /// Both record for a while, so that nothing is missing.
     pub(super) async fn pass_recordings_on(&self) {
         if self.hand_recorders_on() {
             tokio::time::sleep(OVERLAP).await;
@@ -71,8 +71,8 @@ impl Hub {
         any
     }
 
-    /// Ends the recordings that other servers have taken over, and waits until their files
-    /// are complete and the webhook's target is told.
+    /// Ends the recordings that other servers have taken over, and waits until their
+    /// files are complete and the webhook's target is informed.
     async fn complete_recordings(&self) {
         let Some(recorder) = self.media.recorder() else {
             return;

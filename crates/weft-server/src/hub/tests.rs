@@ -164,7 +164,7 @@ fn a_request_in_flight_does_not_get_in_after_its_token_was_revoked() {
         problem.and_then(|problem| problem.kind) == Some("token_revoked")
     };
     assert!(is_refused(hub.join(arrival, None).err()));
-    // Also of somebody who is still inside.
+    // Including a participant who is still inside.
     let own = Arrival {
         id: Some(&id),
         secret: welcome["secret"].as_str(),

@@ -1,4 +1,4 @@
-//! Server of the cluster that takes a newcomer (docs/operate/cluster.md).
+//! Server of the cluster that accepts a newcomer (docs/operate/cluster.md).
 
 use super::{AdmissionState, Arrival, Hub, admission};
 use crate::allowed_origin::AllowedOrigin;
@@ -9,30 +9,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Share of a processor, in thousandths, from which on a media thread takes no newcomers.
+/// Minimum load at which a media thread accepts no newcomers, in thousandths of a processor.
 const FULL: u64 = 900;
 
-/// Whether the media threads, which use these thousandths of a processor, take no newcomers.
+/// Whether the media threads, which use these thousandths of a processor, accept no newcomers.
 pub(crate) fn is_full(busy: impl IntoIterator<Item = u64>) -> bool {
     busy.into_iter().all(|busy| busy >= FULL)
 }
 
-/// Address and room of a server for newcomers whom other servers send away.
+/// Address and capacity of a server for newcomers that other servers redirect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Vacancy {
     /// Origin of the server's public URL; without it, nobody is sent there.
     pub(crate) url: Option<String>,
     pub(crate) region: Option<String>,
-    /// Whether the server takes newcomers.
+    /// Whether the server accepts newcomers.
     pub(crate) is_ready: bool,
     /// Mean load of its media threads, in thousandths of a processor.
     pub(crate) load: u64,
-    /// Whether the server takes recordings.
+    /// Whether the server can record.
     #[serde(default)]
     pub(crate) records: bool,
 }
 
-/// Server that takes a newcomer.
+/// Server that accepts a newcomer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) node: String,
@@ -44,14 +44,14 @@ pub(crate) struct Target {
 pub(crate) struct Vacancies {
     url: Option<String>,
     region: Option<String>,
-    /// Load of the media threads; [`FULL_LOAD`] if they take no newcomers.
+    /// Load of the media threads; [`FULL_LOAD`] if they accept no newcomers.
     load: AtomicU64,
     others: Mutex<BTreeMap<String, Vacancy>>,
     /// Origins of all servers of the cluster so far.
     origins: Live<Vec<AllowedOrigin>>,
 }
 
-/// Most origins that are kept. Chosen by us: twice as many as a cluster has servers.
+/// Maximum number of stored origins. Chosen by us: twice as many as a cluster has servers.
 const MOST_ORIGINS: usize = 128;
 
 const FULL_LOAD: u64 = u64::MAX;
@@ -73,7 +73,7 @@ impl Vacancies {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the origin of a server's address.
+    /// Stores the origin of a server's address.
     fn keep(&self, url: &str) {
         let origin = url.parse::<PublicUrl>().ok();
         let origin = origin.and_then(|url| url.as_str().parse().ok());
@@ -90,7 +90,7 @@ impl Vacancies {
         self.others().keys().cloned().collect()
     }
 
-    /// Names of the other servers that take recordings.
+    /// Names of the other servers that can record.
     pub(super) fn recorders(&self) -> Vec<String> {
         let others = self.others();
         let recording = others.iter().filter(|(_, vacancy)| vacancy.records);
@@ -102,15 +102,15 @@ impl Vacancies {
         self.others().get(node)?.url.clone()
     }
 
-    /// Returns the best of the other servers for a newcomer to a room that these servers
-    /// have.
+    /// Returns the best of the other servers for a newcomer to a room that exists on
+    /// these servers.
     fn best(&self, have_room: &BTreeSet<&str>) -> Option<Target> {
         let others = self.others();
         let targets = others.iter().filter(|(_, vacancy)| vacancy.is_ready);
         let targets = targets.filter_map(|(node, vacancy)| {
             let url = vacancy.url.clone()?;
             let is_secure = |url: &String| url.starts_with("https:");
-            // A token does not leave TLS.
+            // A token must not leave TLS.
             let weakens = !is_secure(&url) && self.url.as_ref().is_some_and(is_secure);
             let is_far = vacancy.region != self.region;
             let is_new = !have_room.contains(&**node);
@@ -139,7 +139,7 @@ impl Hub {
         cluster.vacancies.load.store(load, Ordering::Relaxed);
     }
 
-    /// Returns what the others learn of this server.
+    /// Returns the values of this server for the others.
     pub(crate) fn vacancy(&self) -> Option<Vacancy> {
         let vacancies = &self.cluster.as_ref()?.vacancies;
         let load = vacancies.load.load(Ordering::Relaxed);
@@ -156,14 +156,14 @@ impl Hub {
         })
     }
 
-    /// Origins of this server and of the others of its cluster, also of those that are
+    /// Origins of this server and of the others of its cluster, including those that are
     /// gone: their pages may be here.
     pub(crate) fn cluster_origins(&self) -> Arc<Vec<AllowedOrigin>> {
         let cluster = self.cluster.as_ref();
         cluster.map_or_else(Arc::default, |cluster| cluster.vacancies.origins.get())
     }
 
-    /// Records what another server says of itself; `None` if it is gone.
+    /// Records the values of another server; `None` if it is gone.
     pub(crate) fn set_vacancy(&self, node: &str, vacancy: Option<Vacancy>) {
         if let Some(cluster) = &self.cluster {
             if let Some(url) = vacancy.as_ref().and_then(|vacancy| vacancy.url.as_deref()) {

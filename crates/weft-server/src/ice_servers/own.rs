@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnName(Authority);
 
-/// Reason why text is not a host with a port.
+/// Reason why a text is not a host with a port.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("write the host and port by which clients reach this server, such as turn.example:443")]
 pub struct TurnNameError;
@@ -41,20 +41,20 @@ impl FromStr for TurnName {
 pub(crate) struct OwnTurn {
     /// Shared secret, from which credentials are made.
     pub(crate) secret: String,
-    /// Name that the operator gives; otherwise that of each request is used.
+    /// Name from the operator; without it, that of each request is used.
     pub(crate) name: Option<TurnName>,
     /// Address of HTTP.
     pub(crate) listen: IpAddr,
     /// Whether HTTP is over TLS.
     pub(crate) is_secure: bool,
-    /// Whether its certificate may be one that browsers trust. They offer no
-    /// exception for the others.
+    /// Whether its certificate may be one that browsers trust. They offer no exception
+    /// for others.
     pub(crate) is_trusted: bool,
 }
 
 impl OwnTurn {
-    /// URLs for a client whose request was for this host, plain TCP first, which
-    /// takes fewer round trips; none without a usable host.
+    /// URLs for a client whose request was for this host, plain TCP first, which takes
+    /// fewer round trips; empty without a usable host.
     pub(super) fn urls(&self, host: Option<&str>) -> Vec<String> {
         let named = self.name.as_ref().map(|name| name.0.clone());
         let asked = || host?.parse::<Authority>().ok();

@@ -12,15 +12,15 @@ use tokio_rustls::server::TlsStream;
 
 /// Longest TLS handshake. Chosen by us: many round trips over a bad link.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest wait for the first octets where HTTP is not the only protocol. Chosen by us: as
-/// for a silent HTTP connection.
+/// Maximum wait for the first octets if HTTP is not the only protocol. Chosen by us: the
+/// same as for a silent HTTP connection.
 const FIRST_OCTETS: Duration = Duration::from_secs(30);
-/// First pause before more octets are looked at; each further one is twice as long, so that
-/// thousands of connections that begin and stop cost little. Chosen by us: the first octets
-/// come together, unless somebody divides them.
+/// First pause before more octets are examined; each further one is twice as long, so
+/// that thousands of connections that start and stop cost little. Chosen by us: the first
+/// octets arrive together, unless somebody splits them.
 const MORE_OCTETS: Duration = Duration::from_millis(20);
-/// Octets that tell the protocols apart: the length of a check and all of it. The first
-/// octet of the length is one of STUN, so it has less than 1,024.
+/// Number of octets that distinguish the protocols: the length of a check and all of it.
+/// The first octet of the length also looks like one of STUN, so it is less than 1,024.
 const MOST_OPENING: usize = 2 + 1023;
 /// Magic cookie of STUN (RFC 8489 section 5), after type and length.
 const STUN_COOKIE: [u8; 4] = [0x21, 0x12, 0xa4, 0x42];
@@ -30,16 +30,16 @@ const TLS_HANDSHAKE: u8 = 22;
 const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\
 Connection: close\r\n\r\n{\"error\":\"This server speaks HTTPS.\",\"remedy\":\"Use https:// in the address.\"}";
 
-/// Octets of a connection for media that the system holds before it sends them. The
-/// default is megabytes, seconds of media on a slow link, of which its congestion
-/// control would learn too late. Chosen by us: 100 ms at 2.5 Mbit/s.
+/// Maximum number of octets of a media connection that the system holds before it sends
+/// them. The default is megabytes: seconds of media on a slow link, which its congestion
+/// control would notice too late. Chosen by us: 100 ms at 2.5 Mbit/s.
 const UNSENT: u32 = 32 * 1024;
 
 /// Accepted connection, by its first octets.
 pub(super) enum Accepted {
     Http(Stream),
     Turn(Stream),
-    /// Connection for media, and the check that was not read from it.
+    /// Connection for media, and its check, which was not read from it.
     Media(std::net::TcpStream, Vec<u8>),
 }
 
@@ -90,8 +90,8 @@ pub(super) async fn identified(
 
 enum Secured {
     Tls(Box<TlsStream<TcpStream>>),
-    /// Plain HTTP; media; or TURN without TLS, which clients use where they do not trust
-    /// the certificate.
+    /// Plain HTTP; media; or TURN without TLS, which clients use if they do not trust the
+    /// certificate.
     Not(TcpStream, Opening),
 }
 
@@ -117,9 +117,9 @@ async fn secured(
 enum Opening {
     /// STUN message.
     Turn,
-    /// STUN message behind its length (RFC 4571).
+    /// STUN message after its length (RFC 4571).
     Check(Vec<u8>),
-    /// Another protocol that begins with this octet; `None` at the end.
+    /// Another protocol that starts with this octet; `None` at the end.
     Other(Option<u8>),
 }
 
@@ -132,20 +132,19 @@ async fn opening(stream: &TcpStream, beside: Protocols) -> io::Result<Opening> {
         if let Some(opening) = Opening::of(&octets[..length], beside) {
             return Ok(opening);
         }
-        // The system does not say when more octets have come than these.
+        // The system does not report when more octets have arrived.
         tokio::time::sleep(pauses.next().unwrap_or(FIRST_OCTETS)).await;
     }
 }
 
-/// Pauses between looks at the first octets, as long as there is time for these.
+/// Pauses between examinations of the first octets, within the time limit.
 fn pauses() -> impl Iterator<Item = Duration> {
     let doubled = |pause: &Duration| Some(*pause * 2);
     std::iter::successors(Some(MORE_OCTETS), doubled).take_while(|pause| *pause < FIRST_OCTETS)
 }
 
 impl Opening {
-    /// Opening of a connection that begins with these octets; `None` if it takes more of
-    /// them to know.
+    /// Opening of a connection that starts with these octets; `None` if more octets are needed.
     fn of(octets: &[u8], beside: Protocols) -> Option<Opening> {
         let first = octets.first().copied();
         if !is_stun(first) || beside == Protocols::default() {
@@ -172,13 +171,13 @@ async fn timely<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -
     tokio::time::timeout(limit, work).await?
 }
 
-/// Sets a socket option. Ignores it where the system lacks it.
+/// Sets a socket option. Ignores it if the system does not support it.
 fn prepare_for_media(stream: &TcpStream) {
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(stream).set_tcp_notsent_lowat(UNSENT);
 }
 
-/// Identifies a protocol: none is certain before it is with all octets.
+/// Identifies a protocol: a result for the first octets must be the same as for all octets.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn fuzz_opening(octets: &[u8]) {
     let (turn, media) = (true, true);

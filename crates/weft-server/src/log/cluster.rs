@@ -8,14 +8,14 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ClusterChange {
-    /// There is another server.
+    /// Another server was found.
     Found {
         /// Name of the server.
         node: String,
         /// Version of its weft.
         version: String,
     },
-    /// A server has ended, or nothing comes from it any more.
+    /// A server has ended, or can no longer be heard.
     Lost {
         /// Name of the server.
         node: String,
@@ -34,7 +34,7 @@ pub enum ClusterChange {
     },
     /// An older server has the name of this one, which has left the cluster.
     NameTaken,
-    /// NATS does not answer: this server hears nothing of the others.
+    /// NATS does not answer: this server cannot hear the others.
     Unreachable,
     /// NATS answers again.
     Reachable,

@@ -1,4 +1,4 @@
-//! Events in words, as the log shows them.
+//! Texts of the events for the log.
 
 use super::{NotAccepted, ServerEvent};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Work of the thread that writes recordings, and what it reports.
+//! Work of the thread that writes recordings, and its reports.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use weft_units::{Codec, Instant};
 /// Event of a recording.
 #[derive(Debug)]
 pub(crate) enum RecordingEvent {
-    /// A recording that nobody waits for has begun.
+    /// A recording that nobody waits for has started.
     Started { room: String, folder: PathBuf },
     /// The recording of a room has ended because of an error. What was recorded before is
     /// kept.
     Failed { room: String, error: String },
-    /// The files of a recording are complete, as far as the disk took them.
+    /// The files of a recording are complete, as far as the disk accepted them.
     Ready { room: String, folder: PathBuf },
-    /// Somebody's pictures have a codec that cannot be recorded.
+    /// A participant's video has a codec that cannot be recorded.
     NotRecorded { room: String, codec: Codec },
     /// The disk was too slow: packets are missing in the recording of a room.
     Slow { room: String, packets: u64 },
@@ -32,7 +32,7 @@ pub(super) enum Job {
         room: String,
         /// Ids and names of the participants.
         names: Vec<(String, String)>,
-        /// `None`: the answer is an event.
+        /// If `None`, the answer is an event.
         reply: Option<oneshot::Sender<Result<PathBuf, RecorderError>>>,
     },
     Stop {
@@ -55,7 +55,7 @@ pub(super) enum Job {
     End,
 }
 
-/// Function that asks the publisher of a recorded track of a plane for a keyframe.
+/// Function that requests a keyframe from the publisher of a plane's recorded track.
 pub(crate) type AskKeyframe = Box<dyn Fn(usize, RecordedTrack) + Send>;
 
 /// Messages of one turn of a plane.
@@ -63,13 +63,13 @@ pub(super) struct Batch {
     pub(super) plane: usize,
     pub(super) now: Instant,
     pub(super) messages: Vec<Recorded>,
-    /// Packets that were lost because the disk was too slow.
+    /// Number of packets lost because the disk was too slow.
     pub(super) lost: BTreeMap<RecordedTrack, u64>,
     pub(super) octets: usize,
 }
 
 impl Batch {
-    /// Gives the room of this batch back.
+    /// Releases the space of this batch.
     pub(super) fn release(&self, waiting: &AtomicUsize) {
         waiting.fetch_sub(self.octets, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Complete and running recordings in the folder of all.
+//! Complete and running recordings in the common folder.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ pub(crate) fn list(folder: &Path, room: Option<&str>) -> io::Result<Vec<(String,
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        // Without an index it is no recording.
+        // A folder without an index is not a recording.
         let index = Index::read(&entry.path()).ok();
         let index = index.filter(|index| room.is_none_or(|room| index.room == room));
         if let (Some(index), Ok(id)) = (index, entry.file_name().into_string()) {

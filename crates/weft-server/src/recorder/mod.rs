@@ -1,4 +1,4 @@
-//! Recordings of rooms: the planes hand over packets, and a thread of its own writes the
+//! Recordings of rooms: the planes pass packets on, and a separate thread writes the
 //! files, so that a slow disk delays no packet.
 
 mod job;
@@ -24,9 +24,9 @@ use writer::Writer;
 pub struct Recorder {
     folder: PathBuf,
     jobs: Sender<Job>,
-    /// Octets that wait for the thread.
+    /// Number of octets that wait for the thread.
     waiting: Arc<AtomicUsize>,
-    /// Until the thread starts and the hub takes them.
+    /// Used until the thread starts and the hub takes the events.
     pending: Mutex<Pending>,
 }
 
@@ -38,7 +38,7 @@ struct Pending {
 }
 
 impl Recorder {
-    /// Prepares recordings under a folder, in which this user must be able to write.
+    /// Prepares recordings in a folder, which must be writable by this user.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -95,7 +95,7 @@ impl Recorder {
         self.pending().events.take()
     }
 
-    /// Returns the way for the packets of a plane.
+    /// Returns the sender for the packets of a plane.
     pub(crate) fn sink(&self, plane: usize) -> Sink {
         Sink::new(plane, self.jobs.clone(), Arc::clone(&self.waiting))
     }
@@ -124,7 +124,7 @@ impl Recorder {
         });
     }
 
-    /// Ends the recording of a room. The answer comes when its files are complete.
+    /// Ends the recording of a room. The answer arrives when its files are complete.
     pub(crate) fn stop(&self, room: &str) -> oneshot::Receiver<()> {
         let (reply, answer) = oneshot::channel();
         let room = room.to_owned();
@@ -132,34 +132,33 @@ impl Recorder {
         answer
     }
 
-    /// Ends the recording of a room that another server records; nothing stays of one
-    /// without tracks.
+    /// Ends the recording of a room that another server records; a recording without
+    /// tracks is deleted.
     pub(crate) fn yield_room(&self, room: &str) {
         let room = room.to_owned();
         self.send(Job::Yield { room });
     }
 
-    /// Returns an answer that comes when the events of all earlier requests have been
-    /// handled.
+    /// Returns an answer that arrives when the events of all earlier requests have been handled.
     pub(crate) fn flush(&self) -> oneshot::Receiver<()> {
         let (reply, answer) = oneshot::channel();
         self.send(Job::Flush(reply));
         answer
     }
 
-    /// Tells the name of a participant of a recorded room.
+    /// Sets the name of a participant in a recorded room.
     pub(crate) fn set_name(&self, room: &str, id: &str, name: &str) {
         let [room, id, name] = [room, id, name].map(str::to_owned);
         self.send(Job::Name { room, id, name });
     }
 
-    /// A plane has failed.
+    /// Records that a plane has failed.
     pub(crate) fn lose_plane(&self, plane: usize) {
         self.send(Job::PlaneLost(plane));
     }
 
     fn send(&self, job: Job) {
-        // Without the thread nothing is recorded, and callers get no answer.
+        // Without the thread, nothing is recorded, and callers get no answer.
         let _ = self.jobs.send(job);
     }
 

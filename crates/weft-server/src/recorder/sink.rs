@@ -1,4 +1,4 @@
-//! Way of a plane's packets to the recorder.
+//! Transfer of a plane's packets to the recorder.
 
 use super::job::{Batch, Job};
 use std::collections::BTreeMap;
@@ -8,18 +8,18 @@ use std::sync::mpsc::Sender;
 use weft_forwarding::{Recorded, RecordedTrack};
 use weft_units::Instant;
 
-/// Octets that may wait for the disk; packets beyond are lost. Chosen by us: ten seconds
-/// of 25 tracks of 2 Mbit/s.
+/// Maximum number of octets that wait for the disk; further packets are lost. Chosen by
+/// us: ten seconds of 25 tracks of 2 Mbit/s.
 const MOST_WAITING: usize = 64_000_000;
-/// Octets that a packet takes beside its payload.
+/// Octets that a packet needs in addition to its payload.
 const OVERHEAD: usize = 200;
 
-/// Way of a plane's packets to the recorder. Its owner is the media thread: it never
-/// blocks.
+/// Sender of a plane's packets to the recorder. It belongs to the media thread, so it
+/// never blocks.
 pub(crate) struct Sink {
     plane: usize,
     jobs: Sender<Job>,
-    /// Octets of all planes that wait.
+    /// Number of waiting octets of all planes.
     waiting: Arc<AtomicUsize>,
     messages: Vec<Recorded>,
     lost: BTreeMap<RecordedTrack, u64>,
@@ -38,8 +38,8 @@ impl Sink {
         }
     }
 
-    /// Adds a message to the batch. A packet that finds no room is counted as lost; the
-    /// track continues with a keyframe.
+    /// Adds a message to the batch. If there is no space, a packet counts as lost, and
+    /// the track continues with a keyframe.
     pub(crate) fn push(&mut self, message: Recorded) {
         if let Recorded::Packet { track, packet } = &message {
             let octets = packet.payload.len() + OVERHEAD;

@@ -14,16 +14,16 @@ use weft_net::Clock;
 use weft_record::{Index, RecorderError, Recording, TrackKey, TrackKind, TrackSource};
 use weft_units::Instant;
 
-/// How often frames that are due are written. Chosen by us: far below what a crash may
-/// cost.
+/// Interval at which due frames are written. Chosen by us: far below the acceptable loss
+/// in a crash.
 const TICK: Duration = Duration::from_millis(20);
-/// How often a loss is told. Chosen by us.
+/// Interval at which a loss is reported. Chosen by us.
 const TELL_LOSS: weft_units::Duration = weft_units::Duration::from_secs(10);
 
 /// Recording of a room.
 struct Open {
     recording: Recording,
-    /// Packets lost since that was told, and when it was.
+    /// Number of packets lost since the last report, and the time of that.
     lost: u64,
     told: Option<Instant>,
 }
@@ -216,7 +216,7 @@ impl Writer {
         self.tracks.remove(&key);
     }
 
-    /// Calls the recording of a track; an error ends it.
+    /// Calls the recording of a track; an error ends the recording.
     fn with(
         &mut self,
         key: TrackKey,
@@ -260,7 +260,7 @@ impl Writer {
     /// Completes a recording that cannot continue.
     fn fail(&mut self, room: &str, error: &RecorderError) {
         let error = error.to_string();
-        // The error is the first one; what is on disk stays playable.
+        // The error is the first one; the part on disk stays playable.
         let _ = self.complete(room, Some(error.clone()));
         let room = room.to_owned();
         let _ = self.events.send(RecordingEvent::Failed { room, error });
@@ -274,8 +274,8 @@ impl Writer {
         }
     }
 
-    /// Completes a recording that another server of the cluster makes. Without tracks
-    /// nothing stays of it.
+    /// Completes a recording that another server of the cluster continues. A recording
+    /// without tracks is deleted.
     fn yield_room(&mut self, room: &str) {
         let folder = self.rooms.get(room).map(|open| open.recording.folder());
         let Some(folder) = folder.map(Path::to_owned) else {
@@ -291,7 +291,7 @@ impl Writer {
         }
     }
 
-    /// Completes the files of a recording, if there is one, and tells that they are.
+    /// Completes the files of a recording, if there is one, and reports that.
     fn complete(&mut self, room: &str, error: Option<String>) -> Result<(), RecorderError> {
         let Some(open) = self.close(room) else {
             return Ok(());

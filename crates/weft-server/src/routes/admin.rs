@@ -14,7 +14,7 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Seconds for which a removed participant stays out, as `weft rooms` has it.
+/// Seconds for which a removed participant is kept out, as in `weft rooms`.
 const BARRED: u64 = 600;
 
 pub(super) fn routes(app: App) -> Router<App> {

@@ -9,8 +9,8 @@ use axum::http::header::{CACHE_CONTROL, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 
-/// Header of a redirect with the name of the server that it leads to: clients follow no
-/// other redirect to a foreign host.
+/// Header of a redirect with the name of the target server: clients follow no other
+/// redirect to a foreign host.
 const NODE: &str = "weft-node";
 /// Parameter of a redirected request: it stays on the server that it has reached.
 const STAY: &str = "stay";
@@ -25,7 +25,7 @@ pub(super) fn redirect(app: &App, who: &Arrival<'_>, uri: &Uri) -> Option<Respon
 }
 
 /// Returns the redirect for a visitor of a room's page who belongs on another server. A
-/// token that this server has in a cookie goes along in the address, as in an invitation.
+/// token that this server has in a cookie is added to the URL, as in an invitation.
 pub(super) async fn redirect_page(
     app: &App,
     peer: &Peer,

@@ -90,8 +90,8 @@ fn is_of_loopback(authority: &str) -> bool {
 /// request's path, which has the length of a URL. Chosen by us.
 const MAX_WRITTEN: usize = 300;
 
-/// Logs refusals. Closing a connection that has already ended is not logged: a
-/// page that is left does both.
+/// Logs refusals. Closing a connection that has already ended is not logged: a page that
+/// is left does both.
 pub(super) async fn write_down(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<Peer>,

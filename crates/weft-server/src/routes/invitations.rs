@@ -49,7 +49,7 @@ struct Wanted {
     hours: f64,
 }
 
-/// Token for guests; `None` where no token is required.
+/// Token for guests; `None` if no token is required.
 async fn invite(
     State(app): State<App>,
     Path(RoomName(room)): Path<RoomName>,

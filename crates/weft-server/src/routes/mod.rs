@@ -52,8 +52,7 @@ const MEDIA_TIMEOUT: Duration = Duration::from_secs(5);
 const SDP: &str = "application/sdp";
 const FRAGMENT: &str = "application/trickle-ice-sdpfrag";
 
-/// Name of a room in a URL. Case is ignored, because people type names either
-/// way.
+/// Name of a room in a URL. Case is ignored, because people type names both ways.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 struct RoomName(String);
@@ -114,7 +113,7 @@ pub(crate) struct App {
     /// Whether only names of this machine's loopback are valid hosts.
     pub(crate) only_loopback: bool,
     pub(crate) figures: Arc<operator::Figures>,
-    /// Maximum number of rooms with figures of their own.
+    /// Maximum number of rooms with their own metrics.
     pub(crate) metrics_rooms: usize,
     pub(crate) ice_servers: Live<IceServers>,
 }

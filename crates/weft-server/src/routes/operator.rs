@@ -216,7 +216,7 @@ fn write_process(text: &mut String, usage: ProcessUsage) {
     );
 }
 
-/// Writes figures of each media thread.
+/// Writes the statistics of each media thread.
 fn write_threads(text: &mut String, planes: &[Stats]) {
     let busy = |stats: &Stats| stats.busy as f64 / 1000.0;
     let lag = |stats: &Stats| stats.lag as f64 / 1e6;
@@ -245,7 +245,7 @@ fn write_threads(text: &mut String, planes: &[Stats]) {
     }
 }
 
-/// Writes figures of the cluster; zeros for a server alone.
+/// Writes the statistics of the cluster; zeros for a single server.
 fn write_cluster(text: &mut String, hub: &Hub) {
     let counts = hub.cluster_counts();
     let count = |of: fn(&ClusterCounts) -> &Count| counts.map_or(0, |counts| of(counts).get());
@@ -288,7 +288,7 @@ fn write_cluster(text: &mut String, hub: &Hub) {
     }
 }
 
-/// Writes counts of events for the operator's target.
+/// Writes the counts of events for the operator's target.
 fn write_webhooks(text: &mut String, counts: Counts) {
     let _ = writeln!(
         text,

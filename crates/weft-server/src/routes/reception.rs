@@ -1,6 +1,6 @@
-//! A connection that carries a whole room to a participant. The server offers, first
-//! and whenever more lines are needed; the room's event stream brings later offers
-//! and says who is behind which line.
+//! Connection that carries a whole room to a participant. The server makes an offer at
+//! the start and whenever more lines are needed. The room's event stream carries later
+//! offers, and says which track is on which line.
 
 use super::existing::Reception;
 use super::{
@@ -87,7 +87,7 @@ struct WantedCamera {
     height: u32,
 }
 
-/// Handles the whole list of cameras that the participant shows.
+/// Handles the complete list of cameras that the participant shows.
 async fn view(
     Reception(reception): Reception,
     headers: HeaderMap,

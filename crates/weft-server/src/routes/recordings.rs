@@ -23,7 +23,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// Octets of a file that are read at once, and how often before the client takes them.
+/// Number of octets of a file that are read at once, and number of pieces that are read
+/// ahead of the client.
 const PIECE: usize = 64 * 1024;
 const AHEAD: usize = 4;
 
@@ -39,7 +40,7 @@ async fn start(sender: Sender) -> Result<StatusCode, Problem> {
     let hub = Arc::clone(&sender.app().hub);
     if let Some(starting) = hub.ask_recording(&sender.arrival())? {
         let room = sender.arrival().room.to_owned();
-        // To its end, also if the client does not wait.
+        // Runs to its end, even if the client does not wait.
         let started = tokio::spawn(async move {
             let started = match answer(starting).await {
                 Ok(started) => started.map_err(|error| error.to_string()),
@@ -127,8 +128,8 @@ pub(super) async fn file(
     Ok((headers, Body::from_stream(Pieces(pieces))).into_response())
 }
 
-/// Checks that the server has tokens. One without shows its recordings to nobody:
-/// everybody may moderate there.
+/// Checks that the server requires tokens. A server without tokens shows its recordings
+/// to nobody, because everybody may moderate there.
 fn check_gate(app: &App) -> Result<(), Problem> {
     match app.gate.is_open() {
         false => Ok(()),
@@ -149,7 +150,7 @@ fn unreadable(error: io::Error) -> Problem {
     )
 }
 
-/// Reads a file as fast as the client takes it.
+/// Reads a file as fast as the client receives it.
 fn read(mut file: impl Read, sender: &mpsc::Sender<io::Result<Bytes>>) {
     loop {
         let mut piece = vec![0; PIECE];

@@ -1,14 +1,13 @@
-//! Metrics of single rooms. Their number is bounded, because each is a series
-//! in Prometheus.
+//! Metrics of single rooms. Their number is bounded, because each is a series in Prometheus.
 
 use crate::report::RoomFigures;
 use std::fmt::Write as _;
 
-/// Label of all rooms without figures of their own: no room can have this name.
+/// Label of all rooms without their own metrics: no room can have this name.
 const OTHERS: &str = "(others)";
 
-/// Writes the figures of the rooms with the most participants, up to `most`,
-/// and those of all others together.
+/// Writes the metrics of the rooms with the most participants, up to `most`, and those of
+/// all others together.
 pub(super) fn write_rooms(text: &mut String, mut rooms: Vec<RoomFigures>, most: usize) {
     if most == 0 {
         return;

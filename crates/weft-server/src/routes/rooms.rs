@@ -65,7 +65,8 @@ async fn events(
         secret: secret_of(&headers),
         origin: &origin,
     };
-    // Scripts of the page cannot follow one to another origin: the page itself is redirected.
+    // Scripts of the page cannot follow a redirect to another origin: the page itself is
+    // redirected.
     if arrival.kind != ParticipantKind::Browser
         && let Some(redirect) = elsewhere::redirect(&app, &arrival, &uri)
     {
@@ -116,7 +117,7 @@ async fn part(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Event stream of a room; while it lives, its participant is present.
+/// Event stream of a room; its participant is present while it exists.
 struct Presence {
     hub: Arc<Hub>,
     ice_servers: Issuing,
@@ -156,8 +157,8 @@ impl Presence {
         })
     }
 
-    /// Adds the ICE servers to the welcome: a page starts its connections with
-    /// it, and those who wait are not admitted yet.
+    /// Adds the ICE servers to the welcome: a page starts its connections with it, and
+    /// waiting participants are not admitted yet.
     fn event(&mut self, message: &Message) -> Event {
         let event = Event::default().event(message.event);
         let event = match &message.id {

@@ -1,5 +1,5 @@
-//! Chat, raised hands, reactions and names of participants. The room's event
-//! stream brings them to the others.
+//! Chat, raised hands, reactions and names of participants. The room's event stream
+//! carries them to the others.
 
 use super::{App, Body, RoomName, Who, json_body};
 use crate::origin::Origin;

@@ -1,5 +1,5 @@
-//! WHEP (draft-ietf-wish-whep-03): play with one HTTP request that has an
-//! offer, or with two where the server offers.
+//! WHEP (draft-ietf-wish-whep-03): playing takes one HTTP request with an offer, or two
+//! if the server makes the offer.
 
 use super::existing::Playback;
 use super::{
@@ -18,7 +18,7 @@ use axum::routing::{delete, post};
 use axum::{Extension, Router};
 use std::time::{Duration, Instant};
 
-/// Time for a publication to come from another server. Chosen by us.
+/// Time limit for a publication to arrive from another server. Chosen by us.
 const ARRIVAL: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -71,8 +71,8 @@ async fn play(
     Ok((links, created(&location, agreed)).into_response())
 }
 
-/// Starts a playback. A publication of another server comes here with its first viewer,
-/// who waits for it.
+/// Starts a playback. A publication of another server is pulled for its first viewer, who
+/// waits for it.
 async fn start(hub: &Hub, play: Play) -> Result<Negotiated, Problem> {
     let resource = play.resource.clone();
     let asks = || {

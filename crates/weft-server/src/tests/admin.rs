@@ -1,4 +1,4 @@
-//! `/api/admin`, with a token of its own.
+//! `/api/admin`, which has its own token.
 
 use super::client::{Answer, Events, request};
 use super::stub::{Rig, config};

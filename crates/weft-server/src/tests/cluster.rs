@@ -1,4 +1,4 @@
-//! Servers of a cluster, with a NATS server of their own.
+//! Servers of a cluster, with their own NATS server.
 
 use super::client::{Answer, Events, request};
 use super::nats::Nats;
@@ -166,7 +166,7 @@ fn participants_of_two_servers_see_each_other_and_their_chat() {
     assert_eq!(welcome["participants"].as_array().unwrap().len(), 3);
     assert_eq!(cyd.expect("history")["messages"][0], heard);
     assert_eq!(ada.until("joined")["name"], "Cyd");
-    // The end of a server is seen at once.
+    // The end of a server is noticed at once.
     let ends = Instant::now();
     three.handle.shutdown();
     assert_eq!(ada.until("left")["id"], waits);
@@ -220,7 +220,7 @@ fn moderators_and_operators_act_on_every_server() {
             request(node.address(), line, &[("authorization", &of_guest)], "").status == 401
         });
     }
-    // A server that starts later knows of it.
+    // A server that starts later knows it, too.
     let three = node("three");
     let line = "POST /whip/r?name=Guest";
     wait_for("the third server has the list", || {
@@ -291,7 +291,7 @@ fn a_server_that_cannot_join_says_why() {
     drop(start(&with("ada:right"), "two"));
 }
 
-/// Way to NATS that can be cut.
+/// Proxy to NATS whose connection can be cut.
 struct Proxy {
     port: u16,
     is_cut: Arc<AtomicBool>,
@@ -323,7 +323,7 @@ impl Proxy {
     }
 }
 
-/// Copies a direction of a connection; what comes while the way is cut is lost with the
+/// Copies one direction of a connection; data that arrives during a cut is lost with the
 /// connection.
 fn pass(mut from: TcpStream, mut to: TcpStream, is_cut: &AtomicBool) {
     let mut buffer = [0; 65536];
@@ -336,8 +336,8 @@ fn pass(mut from: TcpStream, mut to: TcpStream, is_cut: &AtomicBool) {
     let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
-/// One cut, seen from both sides: for the first server the second one is dead; the second
-/// one has lost NATS.
+/// One cut, seen from both sides: for the first server, the second one is dead; the
+/// second one has lost NATS.
 #[test]
 fn a_dead_server_is_forgotten_and_lost_nats_is_not_noticed_by_calls() {
     let Some(nats) = Nats::start() else { return };
@@ -353,7 +353,7 @@ fn a_dead_server_is_forgotten_and_lost_nats_is_not_noticed_by_calls() {
     let after = cut.elapsed();
     assert!(after < Duration::from_secs(3), "after {after:?}");
     assert_eq!(two.names(), ["Ada", "Bob"], "nobody leaves without NATS");
-    // Newcomers without NATS are admitted and warned; nobody else hears of them.
+    // Newcomers without NATS are admitted and warned; the other server does not see them.
     let mut cyd = two.join("Cyd");
     assert_eq!(cyd.events.expect("cluster"), json!({"reachable": false}));
     let mut dan = one.join("Dan");
@@ -384,7 +384,7 @@ fn nats_that_starts_again_finds_the_same_rooms() {
     let Some(_nats) = Nats::start_at(port, &[]) else {
         return;
     };
-    // Nobody left in between.
+    // Nobody left in the meantime.
     let news = std::iter::from_fn(|| ada.events.next());
     let mut news = news.filter(|(event, _)| event != "cluster");
     let (event, who) = news.next().unwrap();

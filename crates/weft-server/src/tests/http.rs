@@ -291,7 +291,7 @@ fn a_server_that_takes_nobody_is_not_ready() {
     assert_eq!(ready(), 200);
     rig.handle.hub().drain(Duration::from_secs(60));
     assert_eq!(ready(), 503);
-    // It is alive all the time.
+    // It is healthy the whole time.
     assert_eq!(request(rig.address(), "GET /healthz", &[], "").status, 200);
 }
 

@@ -1,4 +1,4 @@
-//! ICE servers as clients learn of them over HTTP.
+//! ICE servers that clients get over HTTP.
 
 use super::client::{Events, request};
 use super::stub::{Rig, config};

@@ -1,4 +1,4 @@
-//! Contents of the operator's log, and secrets that it must not have.
+//! Content of the operator's log, and secrets that it must not contain.
 
 use super::client::{Events, request};
 use super::stub::{Rig, config, wait_for};
@@ -110,7 +110,7 @@ fn one_that_is_about_to_stop_waits_for_those_there_and_lets_nobody_in() {
     let hub = rig.handle.hub();
     wait_for("her stream is gone", || hub.poll_timeout().is_some());
     rig.advance(weft_units::Duration::from_secs(10));
-    // Without participants it does not wait.
+    // Without participants, it does not wait.
     rig.handle.drain(Duration::from_secs(3600));
     assert!(
         lines(&written)

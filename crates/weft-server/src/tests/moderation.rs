@@ -212,7 +212,7 @@ fn a_revoked_token_ends_what_it_holds_and_opens_nothing_after_a_restart_either()
     });
     let id = grant.id().clone();
     assert_eq!(revoked, Answer::Revoked { id, removed: 2 });
-    // It has reported others before it ends.
+    // Other events come before its end.
     while eve.next().is_some() {}
     assert_eq!(place.rig.handle.hub().counts().1, 2, "Ada and Bob");
     let refused = (401, "token_revoked".to_owned());

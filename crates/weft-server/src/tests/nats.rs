@@ -18,7 +18,7 @@ impl Drop for Nats {
 }
 
 impl Nats {
-    /// Starts one on a free port; `None`, with a word to the tester, if there is no
+    /// Starts one on a free port; `None`, with a message to the tester, if there is no
     /// `nats-server`.
     pub(crate) fn start() -> Option<Nats> {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

@@ -218,7 +218,7 @@ fn publications_show_when_they_are_connected_and_not_before() {
         resource: resource.clone(),
         reason: "silence".to_owned(),
     });
-    // So that it makes the connection again at once.
+    // So that it reconnects at once.
     assert_eq!(ada.expect("ended")["resource"], resource.0);
     assert_eq!(
         ada.expect("changed")["publishing"],
@@ -346,8 +346,8 @@ fn event_streams_end_with_the_server_which_frees_its_port() {
     assert!(std::net::TcpListener::bind(address).is_ok());
 }
 
-/// Three refused requests to publish and three to play, followed by an accepted
-/// one: the room learns of the last one only.
+/// Three refused requests to publish and three to play, followed by an accepted one: the
+/// room sees only the last one.
 #[test]
 fn the_room_hears_of_nobody_whose_request_is_refused() {
     let rig = Rig::start();

@@ -5,7 +5,7 @@ use super::stub::Rig;
 use crate::media_plane::{Event, Line, LineContent, MediaError, ResourceId};
 use serde_json::{Value, json};
 
-/// Somebody in the room "r", and what proves it.
+/// Participant in the room "r", and the proof of their identity.
 struct Guest {
     events: Events,
     id: String,
@@ -62,7 +62,7 @@ fn a_reception_belongs_to_a_participant_who_proves_it() {
     assert_eq!(answer("application/sdp"), 204);
     assert_eq!(answer("application/trickle-ice-sdpfrag"), 204);
     assert_eq!(answer("text/plain"), 415);
-    // Its place in another room, or as a playback, does not exist.
+    // Its URL in another room, or as a playback, does not exist.
     for elsewhere in [
         location.replace("/r/", "/s/"),
         location.replace("/api/rooms/r/reception", "/whep/r/van"),

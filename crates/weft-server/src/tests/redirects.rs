@@ -7,7 +7,7 @@ use super::stub::wait_for;
 use crate::{ServerConfig, TokenKey};
 use std::time::Duration;
 
-/// Server of this region, with an address for clients unless `url` is empty.
+/// Server in this region, with a URL for clients unless `url` is empty.
 fn config(nats: &Nats, name: &str, url: &str, region: &str) -> ServerConfig {
     let mut config = in_cluster(&nats.url(), name);
     let cluster = config.cluster.as_mut().unwrap();
@@ -30,7 +30,7 @@ fn publish(node: &Node, query: &str) -> Answer {
     )
 }
 
-/// Whether newcomers of the first server are sent to one of this name.
+/// Whether the first server redirects newcomers to one with this name.
 fn sends_to(node: &Node, name: &str) -> bool {
     let answer = publish(node, "name=Eve");
     answer.status == 307 && answer.header("weft-node") == name
@@ -83,7 +83,7 @@ fn a_draining_server_sends_newcomers_to_its_region_and_then_elsewhere() {
     assert_eq!(publish(&one, "name=Eve&stay").status, 503);
     assert_eq!(get("/r/r?stay").status, 200);
     assert_eq!(get("/").status, 200);
-    // Participants come back to the server that has them.
+    // Participants return to the server that has them.
     let path = format!("/api/rooms/r/events?name=Ada&kind=native&id={}", ada.id);
     let secret = [("weft-secret", &*ada.secret)];
     let mut back = Events::open_with(one.address(), &path, &secret);
@@ -178,7 +178,7 @@ fn a_draining_server_gives_its_pages_a_token_with_which_the_other_one_admits_the
     });
     assert_eq!(asked[1]["token"], serde_json::Value::Null, "it has its own");
     let token = format!("Bearer {}", asked[0]["token"].as_str().unwrap());
-    // Also after the server that the page is from is gone.
+    // Even after the server that the page came from is gone.
     drop((page, native, one));
     let origin = ("origin", "http://one.example");
     let elsewhere = ("sec-fetch-site", "cross-site");

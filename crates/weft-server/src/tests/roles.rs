@@ -114,7 +114,7 @@ fn only_a_token_that_says_so_moderates() {
         assert_eq!(answer.status, 403, "{line}");
         assert_eq!(kind(&answer), "token_no_moderator");
     }
-    // A token that may, and no secret of somebody inside.
+    // A token that allows it, but no secret of a participant inside.
     let stranger = Person {
         id: ada.id.clone(),
         ..place.join("Eve", May::Moderate)
@@ -156,7 +156,8 @@ fn the_removed_do_not_come_back_with_their_invitation() {
     assert!(bob.events.next().is_none());
     assert_eq!(place.knock(&bob.token), (401, "token_revoked".to_owned()));
     assert_eq!(place.knock(&place.token(May::TakePart)).0, 201);
-    // An invitation that somebody else is inside with is void for newcomers.
+    // An invitation with which a removed participant and another one are inside is void
+    // for newcomers.
     let shared = place.token(May::TakePart);
     let cy = place.open(&shared, "name=Cy", "", "welcome");
     let dan = place.open(&shared, "name=Dan", "", "welcome");

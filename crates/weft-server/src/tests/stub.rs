@@ -18,7 +18,7 @@ use weft_units::Duration;
 pub(crate) struct Stub {
     pub(crate) log: Mutex<Vec<String>>,
     pub(crate) refuse: Mutex<Option<MediaError>>,
-    /// Runs once while the next connection is made.
+    /// Runs once while the next connection is created.
     pub(crate) meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     /// Number of requests for statistics.
     pub(crate) figures: AtomicU64,

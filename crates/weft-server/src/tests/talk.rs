@@ -107,7 +107,7 @@ fn a_request_that_is_repeated_with_its_key_sends_once() {
     let ada = join(&rig, "Ada");
     let body = json!({"text": "hello", "key": "k1"});
     let first = ada.send(&rig, "POST", "chat", &body);
-    // A repetition costs nothing of the allowance.
+    // A repetition does not use the allowance.
     for _ in 0..30 {
         let again = ada.send(&rig, "POST", "chat", &body);
         assert_eq!((again.status, &again.body), (201, &first.body));

@@ -1,5 +1,5 @@
-//! Credentials and nonces: a client is known by a name with an expiry and the
-//! password that belongs to it, and nothing is remembered of strangers.
+//! Credentials and nonces: a client is identified by a name with an expiry and its
+//! password, and nothing is stored about strangers.
 
 use crate::ice_servers::password_of;
 use crate::secret::unguessable;
@@ -12,14 +12,14 @@ use turn_types::stun::message::{IntegrityAlgorithm, IntegrityKey, LongTermKeyCre
 
 /// Realm (RFC 8489 section 9.2).
 pub(super) const REALM: &str = "weft";
-/// Validity of a nonce, at least; at most twice as long. Chosen by us: a new one
-/// costs a client a round trip.
+/// Minimum validity of a nonce; at most twice as long. Chosen by us: a new one costs a
+/// client a round trip.
 const NONCE: Duration = Duration::from_secs(3600);
-/// Length of the part of a nonce's signature that is sent: 96 bits, which
-/// nobody guesses in its time.
+/// Length in bytes of the part of a nonce's signature that is sent: 96 bits, which nobody
+/// can guess while it is valid.
 const NONCE_LENGTH: usize = 12;
 
-/// Judge of credentials and nonces.
+/// Check of credentials and nonces.
 pub(super) struct Authority {
     secret: String,
     nonces: hmac::Key,
@@ -45,9 +45,9 @@ impl Now {
 /// Reason why a name has no password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BadName {
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// It was not made by this server.
+    /// This server did not create it.
     Foreign,
 }
 

@@ -1,4 +1,4 @@
-//! Body of the fuzz target `turn`, which a test runs, too.
+//! Body of the fuzz target `turn`, which a test also runs.
 
 use super::authority::{Now, REALM};
 use super::session::{Reaction, RelaySocket, Session, Transport};
@@ -24,7 +24,7 @@ const SECRET: &str = "north";
 const CLIENT: &str = "198.51.100.1:40000";
 /// Local addresses of the media side.
 const MEDIA: [&str; 2] = ["10.0.0.1:5000", "[2001:db8::1]:5000"];
-/// Methods of requests, and one that the server has not.
+/// Methods of requests, including one that the server does not support.
 const METHODS: [Method; 6] = [
     ALLOCATE,
     REFRESH,
@@ -41,9 +41,9 @@ const OWN: [AttributeType; 5] = [
     MessageIntegrity::TYPE,
     MessageIntegritySha256::TYPE,
 ];
-/// Octets of one part that are used: as many as a client's message may have.
+/// Maximum number of octets used of one part: the maximum of a client's message.
 const MOST: usize = 1024;
-/// Most parts of one input; the rest is ignored.
+/// Maximum number of parts in one input; the rest is ignored.
 const PARTS: usize = 16;
 
 struct Port;
@@ -54,11 +54,10 @@ impl RelaySocket for Port {
     }
 }
 
-/// Passes a client's stream, its signed requests and a peer's datagrams to the TURN server.
-/// The byte 255 ends each part, whose first byte selects the kind. Nothing goes to another
-/// address than the media side's. The input is also a connection of its own, whose protocol
-/// its first octets tell. Returns the number of parts, and of their octets by a
-/// hundred.
+/// Passes a client's stream, its signed requests and a peer's datagrams to the TURN server. The
+/// byte 255 ends each part, whose first byte selects the kind. Nothing may go to an address other
+/// than the media side's. The input is also used as a separate connection, whose protocol depends
+/// on its first octets. Returns the number of parts, plus a hundredth of their octets.
 ///
 /// # Panics
 /// If there is a defect.
@@ -124,8 +123,8 @@ pub fn fuzz_turn(data: &[u8]) -> usize {
     count + data.len() / 100
 }
 
-/// Identifies the protocol of a connection, and takes datagrams from it: the same ones
-/// however it is divided.
+/// Identifies the protocol of a connection and receives datagrams from it: they must be
+/// the same however the octets are split.
 fn fuzz_connection(data: &[u8]) {
     crate::listener::fuzz_opening(data);
     let taken = |pieces: &[&[u8]]| {
@@ -149,7 +148,7 @@ fn fuzz_connection(data: &[u8]) {
     assert_eq!(taken(&[first, second]), whole);
 }
 
-/// Makes requests with the attributes of an input.
+/// Creates requests with the attributes of an input.
 struct Signer {
     login: Login,
     nonce: String,
@@ -157,7 +156,7 @@ struct Signer {
 }
 
 impl Signer {
-    /// Request with the attributes of the body: a byte of type, a byte of length, the value.
+    /// Request with the attributes of the body: a type byte, a length byte, the value.
     fn unsigned(&mut self, method: Method, mut body: &[u8]) -> MessageWriteVec {
         self.count += 1;
         let kind = MessageType::from_class_method(MessageClass::Request, method);

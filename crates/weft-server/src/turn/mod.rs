@@ -1,9 +1,8 @@
-//! TURN server (RFC 8656) for clients behind firewalls that block UDP. It
-//! relays between them and the media addresses of this server only, so it is no
-//! open relay.
+//! TURN server (RFC 8656) for clients behind firewalls that block UDP. It relays only
+//! between them and the media addresses of this server, so it is not an open relay.
 //!
-//! [`Session`] has the protocol of one client, without sockets and clocks;
-//! [`relay`] joins it to sockets, on a thread of its own.
+//! [`Session`] has the protocol of one client, without sockets and clocks; [`relay`]
+//! connects it to sockets, on a separate thread.
 
 mod authority;
 #[cfg(any(test, fuzzing))]
@@ -26,8 +25,8 @@ pub(crate) use terms::Terms;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-/// First octets of STUN messages (RFC 8489 section 5, with methods below
-/// 0x200). No HTTP request and no TLS record begins with them.
+/// First octets of STUN messages (RFC 8489 section 5, with methods below 0x200). No HTTP
+/// request and no TLS record starts with them.
 pub(crate) const STUN_OCTETS: std::ops::RangeInclusive<u8> = 0..=3;
 
 /// Running TURN server; dropping it ends its thread.
@@ -63,8 +62,8 @@ impl TurnServer {
         })
     }
 
-    /// Serves a client over a stream. Until its allocation is made it keeps its
-    /// place among the HTTP connections, so they bound the number of strangers.
+    /// Serves a client over a stream. Until it has an allocation, it keeps its slot among
+    /// the HTTP connections, so they bound the number of strangers.
     pub(crate) fn serve(&self, io: Stream, client: SocketAddr, slot: HttpSlot) {
         let session = Session::new(client, Transport::Stream, Arc::clone(&self.terms));
         self.runtime.spawn(relay::stream(io, session, slot));

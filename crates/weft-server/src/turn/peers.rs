@@ -8,8 +8,8 @@ pub(crate) struct MediaPeers {
 }
 
 impl MediaPeers {
-    /// Peers with these local addresses, which clients know by the public
-    /// address of the same family where there is one (1:1 NAT).
+    /// Creates peers with these local addresses; clients know them by the public address
+    /// of the same family, if there is one (1:1 NAT).
     pub(crate) fn new(local: &[SocketAddr], public: &[IpAddr]) -> MediaPeers {
         let known = local.iter().map(|&local| {
             let mut public = public.iter();

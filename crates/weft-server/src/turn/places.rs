@@ -18,9 +18,9 @@ pub(super) struct Place {
 /// Reached limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Full {
-    /// That of all clients.
+    /// Limit of all clients.
     All,
-    /// That of the client's address.
+    /// Limit of the client's address.
     Address,
 }
 
@@ -32,7 +32,7 @@ impl Places {
         }
     }
 
-    /// Takes a place for an allocation of this address.
+    /// Takes a place for an allocation from this address.
     pub(super) fn enter(&self, from: IpAddr) -> Result<Place, Full> {
         let share = self.per_address.enter(from).ok_or(Full::Address)?;
         let permit = Arc::clone(&self.all).try_acquire_owned();

@@ -15,21 +15,21 @@ use tokio::net::UdpSocket;
 use tokio::time::Instant;
 use weft_net::TurnFraming;
 
-/// Time for a stream to make an allocation. Chosen by us: many round trips over
-/// a bad link.
+/// Time limit for a stream to create an allocation. Chosen by us: many round trips over a
+/// bad link.
 const ARRIVAL: Duration = Duration::from_secs(10);
-/// Octets for a client that wait in this process when its stream is slower than
-/// its media; further packets are dropped, as on a link of that rate. Chosen by
-/// us: a large keyframe.
+/// Maximum number of octets for a client that wait in this process if its stream is
+/// slower than its media; further packets are dropped, as on a link of that rate. Chosen
+/// by us: a large keyframe.
 const MOST_WAITING: usize = 128 * 1024;
-/// Longest datagram of a peer, as on the media side.
+/// Maximum length of a datagram from a peer, as on the media side.
 const DATAGRAM: usize = 2048;
-/// Datagrams of peers that are handled before the stream has its turn. Chosen
-/// by us.
+/// Maximum number of peers' datagrams that are handled before the stream has its turn.
+/// Chosen by us.
 const BATCH: usize = 32;
 
-/// Serves a client over a stream until its allocation ends. The slot of the
-/// connection is free for another once there is an allocation.
+/// Serves a client over a stream until its allocation ends. Once there is an allocation,
+/// the slot of the connection is free for another one.
 pub(super) async fn stream(io: Stream, session: Session, slot: HttpSlot) {
     let mut relay = Relay {
         session,
@@ -75,8 +75,8 @@ pub(super) async fn stream(io: Stream, session: Session, slot: HttpSlot) {
     .await;
 }
 
-/// Writes octets that wait, at once as many as possible, and flushes after the
-/// last. Cancelling it loses nothing.
+/// Writes the waiting octets, as many as possible at once, and flushes after the last.
+/// Cancelling it loses nothing.
 async fn write(
     writer: &mut (impl AsyncWrite + Unpin),
     waiting: &mut VecDeque<u8>,
@@ -131,11 +131,11 @@ impl Relay {
         }
     }
 
-    /// Handles a datagram, and others that are there already.
+    /// Handles a datagram, and others that have already arrived.
     fn handle_datagrams(&mut self, first: io::Result<(usize, SocketAddr)>, datagram: &mut [u8]) {
         let mut next = Some(first);
         for left in (0..BATCH).rev() {
-            // An error is that of an earlier datagram to a peer.
+            // An error belongs to an earlier datagram to a peer.
             if let Some(Ok((length, from))) = next
                 && let Some(message) = self.session.handle_peer(from, &datagram[..length])
             {
@@ -158,7 +158,7 @@ impl Relay {
     }
 }
 
-/// Socket of an allocation; `None` before.
+/// Socket of an allocation; `None` before it is open.
 struct Socket(Option<UdpSocket>);
 
 impl Socket {
@@ -176,7 +176,7 @@ impl Socket {
         }
     }
 
-    /// Returns a datagram that is there already, or an error.
+    /// Returns a datagram that has already arrived, or an error.
     fn receive_now(&self, datagram: &mut [u8]) -> Option<io::Result<(usize, SocketAddr)>> {
         let received = self.0.as_ref()?.try_recv_from(datagram);
         let is_none = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;

@@ -1,8 +1,8 @@
 //! Protocol of one client: requests, its allocation, and the data of both
 //! directions. Without sockets and clocks.
 //!
-//! Permissions (RFC 8656 section 9) are answered, but not kept: they protect a
-//! client from strangers, and the only peers are the media addresses.
+//! Permissions (RFC 8656 section 9) are answered but not stored: they protect a client
+//! from strangers, and the only peers are the media addresses.
 
 mod answers;
 #[cfg(test)]
@@ -33,12 +33,12 @@ use turn_types::stun::message::{
     BINDING, IntegrityKey, Message, MessageClass, MessageHeader, TransactionId,
 };
 
-/// Lifetime of an allocation, whatever a client asks for (RFC 8656 section 7.2:
-/// at least ten minutes): one that is abandoned holds its place no longer.
+/// Lifetime of an allocation, regardless of the client's request (RFC 8656 section 7.2:
+/// at least ten minutes): an abandoned one keeps its place no longer.
 pub(super) const LIFETIME: Duration = Duration::from_secs(600);
 /// Protocol number of UDP, the only transport to peers (RFC 8656 section 18.8).
 const UDP: u8 = 17;
-/// Ports to try for an even one. Chosen by us: half of all are even.
+/// Number of ports to try for an even one. Chosen by us: half of all ports are even.
 const EVEN_PORT_TRIES: usize = 16;
 /// Length of the header of ChannelData (RFC 8656 section 12.4).
 const CHANNEL_HEADER: usize = 4;
@@ -54,7 +54,7 @@ pub(super) enum Transport {
 
 /// Socket of an allocation.
 pub(super) trait RelaySocket {
-    /// Opens it on a free port of this address, which it returns.
+    /// Opens it on a free port of this address, and returns its address.
     fn open(&mut self, ip: IpAddr) -> io::Result<SocketAddr>;
 }
 
@@ -82,11 +82,12 @@ pub(super) struct Session {
 struct Allocation {
     username: String,
     key: IntegrityKey,
-    /// Request that made it, with its answer, which is repeated.
+    /// Request that created it, with its answer, which is repeated.
     made: (TransactionId, Vec<u8>),
     is_ipv4: bool,
     until: Instant,
-    /// Peers by channel, as the client knows them. No two channels have the same.
+    /// Peers by channel, with the addresses that the client knows. No two channels have
+    /// the same peer.
     channels: BTreeMap<u16, SocketAddr>,
     _place: Place,
 }
@@ -155,7 +156,7 @@ impl Session {
         Some(Reaction::Send(local, data))
     }
 
-    /// Peer and place of the data in an indication.
+    /// Peer and position of the data in an indication.
     fn sent_data(&self, message: &Message<'_>) -> Option<(SocketAddr, std::ops::Range<usize>)> {
         self.allocation.as_ref()?;
         let peer = message.attribute::<XorPeerAddress>().ok()?;
@@ -189,8 +190,8 @@ impl Session {
         done.unwrap_or_else(|refusal| self.refused(now, request, refusal, Some(&key)))
     }
 
-    /// Answers with an error, signed where the client is known. Challenges for
-    /// credentials are a part of every exchange and not logged.
+    /// Answers with an error, signed if the client is known. Challenges for credentials
+    /// are a part of every exchange and are not logged.
     fn refused<'a>(
         &self,
         now: Now,
@@ -241,7 +242,7 @@ impl Session {
                 let reason = "the allocation has other credentials";
                 return Err(Refusal::new(ErrorCode::WRONG_CREDENTIALS, reason));
             }
-            // An allocation stays when its credentials expire.
+            // An allocation survives the expiry of its credentials.
             Some(own) => own.key.clone(),
             None => authority.key(name, now.wall).map_err(|bad| match bad {
                 BadName::Expired => {
@@ -320,8 +321,8 @@ impl Session {
         Ok(Reaction::Answer(answer))
     }
 
-    /// Address of this machine for the relay. Browsers ask for no family and
-    /// take what they get, so without IPv4 media they get IPv6.
+    /// Address of this machine for the relay. Browsers request no family and accept any,
+    /// so without IPv4 media they get IPv6.
     fn relay_address(&self, request: &Message<'_>) -> Result<IpAddr, Refusal> {
         let peers = &self.terms.peers;
         let family = request.attribute::<RequestedAddressFamily>();
@@ -420,8 +421,8 @@ impl Session {
     }
 }
 
-/// Opens the socket of an allocation, on an even port where the client needs one
-/// (RFC 8656 section 7.2). Ports beside it are not reserved.
+/// Opens the socket of an allocation, on an even port if the client needs one (RFC 8656
+/// section 7.2). The next port is not reserved.
 fn open(
     socket: &mut dyn RelaySocket,
     ip: IpAddr,
@@ -451,8 +452,8 @@ fn parsed(message: &[u8]) -> Option<Message<'_>> {
     (length == message.len()).then(|| Message::from_bytes(message).ok())?
 }
 
-/// Refuses attributes that have to be understood (RFC 8489 section 14) and are
-/// not: among them those for pairs of ports and for unfragmented packets.
+/// Refuses unknown comprehension-required attributes (RFC 8489 section 14), including
+/// those for pairs of ports and for unfragmented packets.
 fn refuse_unknown(request: &Message<'_>, known: &[AttributeType]) -> Result<(), Refusal> {
     let of_every_request = [
         Username::TYPE,

@@ -4,7 +4,7 @@ use super::places::Places;
 use crate::refusals::Refusals;
 use std::sync::Arc;
 
-/// Terms on which clients are served.
+/// Terms of service for clients.
 pub(crate) struct Terms {
     pub(super) authority: Authority,
     pub(super) peers: MediaPeers,
@@ -13,7 +13,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Terms with this shared secret, for these peers, and at most so many
+    /// Creates terms with this shared secret, for these peers, and at most this many
     /// allocations in total and per address.
     pub(crate) fn new(
         secret: String,

@@ -1,4 +1,4 @@
-//! Relaying between a pipe in place of a connection, and real UDP sockets.
+//! Relaying between a pipe instead of a connection, and real UDP sockets.
 
 use super::session::tests::{Signer, terms};
 use super::*;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::net::UdpSocket;
 
-/// Octets that a pipe holds.
+/// Capacity of a pipe in octets.
 const PIPE: usize = 1024;
 
 struct Client {
@@ -42,7 +42,7 @@ impl Client {
         answer
     }
 
-    /// Makes an allocation and binds channel 0x4000. Returns the relayed address.
+    /// Creates an allocation and binds channel 0x4000. Returns the relayed address.
     async fn allocate(&mut self) -> SocketAddr {
         let challenge = self.ask(&Signer::stranger()).await;
         let mut signer = Signer::challenged(&challenge);

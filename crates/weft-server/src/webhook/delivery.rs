@@ -16,8 +16,8 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 /// [`LONGEST_DELAY`]. Chosen by us.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const LONGEST_DELAY: Duration = Duration::from_secs(60);
-/// Answers other than success after which an event is dropped: it may be the
-/// event that the target cannot take. Chosen by us: two minutes.
+/// Number of answers other than success after which an event is dropped: the target may
+/// be unable to accept this event. Chosen by us: two minutes.
 const REFUSALS: u32 = 8;
 /// Age at which an event is dropped if the target does not answer. Chosen by
 /// us: long enough for a restart by hand.
@@ -73,8 +73,8 @@ impl Delivery {
             .tls_config(tls.build())
             .timeout_global(Some(pace.attempt))
             .http_status_as_error(false)
-            // A redirect would take names of participants to a host that the
-            // operator did not name.
+            // A redirect would send names of participants to a host that the operator did
+            // not configure.
             .max_redirects(0)
             .proxy(None)
             .user_agent(concat!("weft/", env!("CARGO_PKG_VERSION")));

@@ -6,9 +6,8 @@ use time::format_description::well_known::Rfc3339;
 use weft_record::TrackEntry;
 use weft_rooms::ParticipantKind;
 
-/// Event for the operator's programs. Whatever else they should hear of gets a
-/// variant here, and is sent with
-/// [`Webhooks::send`](crate::webhook::Webhooks::send).
+/// Event for the operator's programs. To add another one, add a variant here, and send it
+/// with [`Webhooks::send`](crate::webhook::Webhooks::send).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", content = "data")]
 pub(crate) enum WebhookEvent {
@@ -54,7 +53,7 @@ pub(crate) enum WebhookEvent {
     #[serde(rename = "recording.ready")]
     RecordingReady {
         room: String,
-        /// Name of its folder, by which the HTTP interface knows it.
+        /// Name of its folder, which is its id in the HTTP interface.
         id: String,
         /// Server of the cluster that has it.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
-//! Events of rooms for a target of the operator: signed HTTP requests in their
+//! Events of rooms for a target of the operator: signed HTTP requests, in
 //! order ([Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md)
-//! 1.0). A thread of its own sends them from a bounded queue, so a target that
+//! 1.0). A separate thread sends them from a bounded queue, so a target that
 //! hangs delays nothing else.
 
 mod counts;
@@ -74,8 +74,7 @@ impl Webhooks {
         }
     }
 
-    /// Gives waiting events their last attempt, and waits for that up to
-    /// [`AT_THE_END`].
+    /// Gives waiting events their last attempt, for up to [`AT_THE_END`].
     pub(crate) fn finish(&self) {
         self.queue.close();
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);

@@ -20,9 +20,9 @@ pub(super) struct Queue {
 struct State {
     waiting: VecDeque<Queued>,
     counts: Counts,
-    /// Whether the server ends.
+    /// Whether the server is ending.
     is_closed: bool,
-    /// Problems that the log has, since the last delivery.
+    /// Problems that were logged since the last delivery.
     logged: Logged,
 }
 
@@ -65,7 +65,7 @@ impl Queue {
         }
     }
 
-    /// Removes the first event, which the target took.
+    /// Removes the first event, which the target accepted.
     pub(super) fn delivered(&self) {
         let mut state = self.lock();
         state.waiting.pop_front();

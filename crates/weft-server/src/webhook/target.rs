@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// Prefix of a secret (Standard Webhooks 1.0, "Signature scheme").
 const PREFIX: &str = "whsec_";
-/// Length of a secret in bytes (the same section).
+/// Length of a secret in bytes (also "Signature scheme").
 const LENGTH: std::ops::RangeInclusive<usize> = 24..=64;
 
 /// Target of a server's events.

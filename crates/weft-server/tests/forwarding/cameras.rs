@@ -77,7 +77,7 @@ fn a_slow_player_gets_its_rate_divided_among_the_cameras() {
         let relay = Relay::start(room.media(), Rate::from_kbps(1_200));
         let slow = room.play_offered("ada", &["127.0.0.1"], Some(&relay));
         let fast = room.play_offered("ada", &["127.0.0.1"], None);
-        // The first seconds, in which the rate is a guess, are for a test of their own.
+        // A separate test covers the first seconds, in which the rate is a guess.
         let seen = fast.wait_for_cameras(2, 10 * SECOND as usize);
         let last = *seen.of(0).last().unwrap();
         let shown = |camera: usize| {

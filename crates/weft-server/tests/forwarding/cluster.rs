@@ -39,7 +39,7 @@ fn a_publication_goes_once_to_a_server_with_viewers_and_nats_carries_none_of_it(
         assert_eq!(here.metric("weft_playbacks"), 1, "one for all three");
         assert_eq!(there.metric("weft_publications"), 1);
         assert_eq!(there.metric("weft_playbacks"), 3);
-        // Requests for keyframes come to the publisher, and no flood of them.
+        // Keyframe requests reach the publisher, but not as a flood.
         let keyframes = publisher.seen().keyframes_sent;
         assert!((1..=8).contains(&keyframes), "{keyframes} keyframes");
         drop(nats);
@@ -61,7 +61,7 @@ fn a_publication_goes_once_to_a_server_with_viewers_and_nats_carries_none_of_it(
     });
 }
 
-/// Each server pulls from the other, and a publication comes back with its publisher.
+/// Each server pulls from the other, and a publication returns with its publisher.
 #[test]
 fn servers_pull_from_each_other_and_follow_a_publisher_who_comes_back() {
     let Some(first) = Nats::start() else { return };

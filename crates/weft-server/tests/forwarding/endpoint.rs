@@ -302,9 +302,8 @@ fn streams_of(peer: &Peer, kind: MediaKind) -> Vec<StreamId> {
     found.map(|s| s.stream).collect()
 }
 
-/// Beginning of a VP8 frame that everything except a decoder reads (RFC 6386
-/// section 9.1), followed by its camera, its number, and bytes that depend on
-/// it.
+/// Start of a VP8 frame, which everything except a decoder can read (RFC 6386 section
+/// 9.1), followed by its camera, its number, and bytes that depend on it.
 fn picture(codec: Codec, camera: usize, number: u64, keyframe: bool) -> Vec<u8> {
     if codec == Codec::H264 {
         return h264_picture(number, keyframe);

@@ -8,11 +8,11 @@ use weft_testing::where_the_machine_keeps_up;
 
 /// Number of pictures in one second.
 const SECOND: u64 = 30;
-/// Connections of one room from which on the other threads take some, too.
+/// Number of connections in one room from which the other threads get some, too.
 const SMALL_ROOM: usize = 12;
 
-/// Room whose publisher `ada` is on the first thread, which has as many connections as a
-/// small room may have: the next ones are on the second thread.
+/// Room whose publisher `ada` is on the first thread, which has the maximum number of
+/// connections of a small room: the next ones are on the second thread.
 fn room_on_the_second_thread() -> (Room, Endpoint) {
     let room = Room::with_threads(2);
     let publisher = room.publish("ada", &["127.0.0.1"]);
@@ -45,7 +45,7 @@ fn frames_arrive_at_players_on_another_thread() {
     });
 }
 
-/// Breaks a thread, and waits until the owner of a connection hears of its end.
+/// Breaks a thread, and waits until the owner of a connection is informed of its end.
 #[cfg(debug_assertions)]
 fn break_thread(room: &Room, thread: usize, lost: &str) {
     let mut events = room.listen(&format!("witness{thread}"));
@@ -77,7 +77,7 @@ fn a_thread_that_fails_ends_its_own_connections_which_come_back_at_once() {
         let failed = Instant::now();
         assert_eq!(room.metric("weft_publications"), 1);
         drop((player, bob));
-        // The name stays taken for a while.
+        // The name stays in use for a while.
         let bea = room.publish("bea", &["127.0.0.1"]);
         wait_for("both", || room.metric("weft_publications") == 2);
         let players = ["ada", "bea"].map(|who| room.play(who, &["127.0.0.1"]));
@@ -92,7 +92,7 @@ fn a_thread_that_fails_ends_its_own_connections_which_come_back_at_once() {
         }
         assert_eq!(room.metric("weft_publications"), 2);
         // Then the other one: bea's connections continue. Datagrams that wait at the
-        // socket of the thread that failed may be lost, as on a link.
+        // socket of the failed thread may be lost, as on a link.
         break_thread(&room, 0, "ada");
         let during = players[1].seen().frames().len();
         players[1].wait_for_frames(during as u64 + 2 * SECOND);

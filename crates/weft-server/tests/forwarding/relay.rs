@@ -82,8 +82,8 @@ impl Relay {
         }
     }
 
-    /// Carries the endpoint's datagrams over a TCP connection to the server, each behind its
-    /// length (RFC 4571), as a browser does whose network blocks UDP.
+    /// Carries the endpoint's datagrams over a TCP connection to the server, each after
+    /// its length (RFC 4571), like a browser whose network blocks UDP.
     pub(crate) fn over_tcp(server: SocketAddr) -> Relay {
         let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
         let stream = TcpStream::connect(server).unwrap();

@@ -228,10 +228,9 @@ impl Room {
         line.unwrap().trim().parse().unwrap()
     }
 
-    /// Asserts that each picture arrives once, in order, and that only pictures
-    /// thinned by the server are missing: a moment without a processor looks
-    /// like a full link, and thins the next pictures. For a player that sees as
-    /// much as the others.
+    /// Asserts that each picture arrives once, in order, and that only pictures thinned
+    /// by the server are missing: a moment without a processor looks like a full link,
+    /// and thins the next pictures. For a player that sees as much as the others.
     pub(crate) fn assert_whole(&self, frames: &[u64]) {
         let once = frames.windows(2).all(|pair| pair[0] < pair[1]);
         assert!(once, "each once, in order: {frames:?}");

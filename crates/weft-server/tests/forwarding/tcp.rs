@@ -44,7 +44,7 @@ fn answers_offer_tcp_with_a_lower_priority() {
     assert!(priority(" tcp ", &passive) < priority(" udp ", "typ host"));
 }
 
-/// Binding request with this user name, behind its length.
+/// Binding request with this user name, after its length.
 fn check(name: &[u8; 8]) -> Vec<u8> {
     let mut check = vec![0, 1, 0, 12, 0x21, 0x12, 0xa4, 0x42];
     check.extend([7; 12]);
@@ -105,7 +105,7 @@ fn a_frame_or_a_stream_without_an_end_lasts_no_longer_than_a_silent_one() {
         let frames = [&[8, 0][..], &[0x55; 2048]].concat();
         let pause = Duration::from_millis(50);
         let (one_frame, many) = std::thread::scope(|scope| {
-            // The length of a frame of 2,048 octets, again and again in place of its content.
+            // The length of a frame of 2,048 octets, repeated in place of its content.
             let one_frame = scope.spawn(|| kept_while_sending(&room, &[8, 0], pause));
             let many = scope.spawn(|| kept_while_sending(&room, &frames, Duration::ZERO));
             (one_frame.join().unwrap(), many.join().unwrap())

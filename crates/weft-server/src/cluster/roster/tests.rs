@@ -55,7 +55,7 @@ impl Try {
         self.0.handle(at(0), 5, message)
     }
 
-    /// Our own sign of life comes back.
+    /// Returns our own heartbeat to us.
     fn echo(&mut self, millis: u64) -> Vec<Step> {
         let message = envelope("a", "run-a", 0, Content::Beat(beat(5)));
         self.0.handle(at(millis), 5, message)
@@ -97,7 +97,7 @@ fn a_new_server_is_asked_for_its_state_and_then_followed() {
     let steps = this.beat("b", "run-b", 3);
     assert!(matches!(&steps[..], [Step::Found { .. }, found] if *found == ask()));
     assert_eq!(this.beat("b", "run-b", 3), [], "it was asked already");
-    // The state includes event 4, and 5 comes before it.
+    // The state includes event 4, and event 5 arrives before it.
     assert_eq!(this.event(4), []);
     assert_eq!(this.event(5), []);
     assert!(this.0.is_asked("b", "run-b"));
@@ -114,9 +114,9 @@ fn a_missing_event_leads_to_the_whole_state() {
     assert_eq!(this.event(6), [], "it is behind");
     assert_eq!(this.beat("b", "run-b", 6), [ask()]);
     assert_eq!(this.0.finish("b", "run-b", Some(6)), []);
-    // The last event of a quiet server is missed by its beat.
+    // The heartbeat of a quiet server reveals that its last event is missing.
     assert_eq!(this.beat("b", "run-b", 7), [ask()]);
-    // No answer, or one with a gap after it: it is asked again.
+    // After no answer, or one with a gap after it, the state is requested again.
     assert_eq!(this.0.finish("b", "run-b", None), []);
     assert_eq!(this.beat("b", "run-b", 7), [ask()]);
     this.event(9);
@@ -158,14 +158,14 @@ fn nobody_dies_while_nats_is_away_or_comes_back() {
     this.echo(500);
     assert!(this.0.is_reachable(at(1900)));
     assert!(!this.0.is_reachable(at(2000)));
-    // NATS comes back after 30 s, and the other server 5 s later.
+    // NATS returns after 30 s, and the other server 5 s later.
     for tick in 0..10 {
         assert_eq!(this.echo(30_500 + tick * 500), []);
     }
     assert!(this.0.is_reachable(at(35_400)));
     this.beat("b", "run-b", 0);
     assert_eq!(this.echo(35_500), []);
-    // One that does not come back is dead then.
+    // If it does not return, it then counts as dead.
     let steps = (0..20).map(|tick| this.echo(36_000 + tick * 500));
     assert_eq!(steps.flatten().collect::<Vec<_>>(), [forgotten()]);
 }
@@ -176,7 +176,7 @@ fn the_younger_of_two_servers_with_one_name_gives_way() {
     let other = |age| envelope("a", "run-z", 0, Content::Beat(beat(age)));
     assert_eq!(this.0.handle(at(0), 1000, other(999)), []);
     assert_eq!(this.0.handle(at(0), 1000, other(1001)), [Step::GiveWay]);
-    // Of two of one age, one does.
+    // Of two with the same age, one gives way.
     assert_eq!(this.0.handle(at(0), 1000, other(1000)), [Step::GiveWay]);
     let first = envelope("a", "run-0", 0, Content::Beat(beat(1000)));
     assert_eq!(this.0.handle(at(0), 1000, first), []);

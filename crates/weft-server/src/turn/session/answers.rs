@@ -14,8 +14,8 @@ use turn_types::stun::message::{
     MessageWriteExt as _, MessageWriteVec,
 };
 
-/// Most unknown attributes that an answer names: a request may list hundreds.
-/// Chosen by us.
+/// Maximum number of unknown attributes that an answer names: a request may list
+/// hundreds. Chosen by us.
 const MOST_UNKNOWN: usize = 8;
 
 /// Refused request.
@@ -49,8 +49,7 @@ impl Refusal {
         Refusal::new(ErrorCode::BAD_REQUEST, reason)
     }
 
-    /// Answer to a request without credentials: short, because it goes to
-    /// addresses that nobody has proven.
+    /// Answer to a request without credentials: short, because it goes to unverified addresses.
     pub(super) fn challenge() -> Refusal {
         Refusal::new(ErrorCode::UNAUTHORIZED, "")
     }
@@ -123,8 +122,8 @@ pub(super) fn mapped(request: &Message<'_>, client: SocketAddr) -> Vec<u8> {
     out.finish()
 }
 
-/// Signed success with what it grants: relayed address and the client's own, and
-/// a lifetime.
+/// Signed success with its results: the relayed address, the client's own address, and a
+/// lifetime.
 pub(super) fn granted(
     request: &Message<'_>,
     addresses: Option<(SocketAddr, SocketAddr)>,
@@ -156,7 +155,7 @@ pub(super) fn indication(peer: SocketAddr, data: &[u8]) -> Vec<u8> {
 }
 
 fn writer() -> MessageWriteVec {
-    // Most answers; reasons may make it longer.
+    // Enough for most answers; a reason may make it longer.
     MessageWriteVec::with_capacity(160)
 }
 

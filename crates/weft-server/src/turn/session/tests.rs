@@ -18,7 +18,7 @@ fn at(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
-/// A peer behind a router, and one that clients know by its own address.
+/// Peers: one behind a router, and one that clients know by its own address.
 fn peers() -> MediaPeers {
     let local = [at("10.0.0.1:5000"), at("[2001:db8::1]:5000")];
     MediaPeers::new(&local, &["192.0.2.1".parse().unwrap()])
@@ -33,7 +33,7 @@ pub(in crate::turn) fn terms(peers: MediaPeers, limits: (usize, usize)) -> Arc<T
     Arc::new(Terms::new(SECRET.to_owned(), peers, limits, refusals))
 }
 
-/// Credentials that the server makes at this time.
+/// Credentials that the server creates at this time.
 fn login(now: SystemTime) -> Login {
     Login::limited(SECRET, "p1", now)
 }
@@ -46,11 +46,11 @@ impl RelaySocket for Port {
     }
 }
 
-/// Makes signed requests.
+/// Creates signed requests.
 pub(in crate::turn) struct Signer {
     login: Login,
     nonce: String,
-    /// Requests so far, the transaction of the last one.
+    /// Number of requests so far, which is the transaction of the last one.
     count: u128,
 }
 
