@@ -5,14 +5,14 @@ use weft_units::Instant;
 
 use crate::packet::LegId;
 
-/// A packet of a call, as bytes without protection.
+/// Packet of a call, as bytes without protection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CapturedPacket<'a> {
-    /// Time of the run.
+    /// Time in the run.
     pub at: Instant,
     /// Position of the flow in the setup.
     pub flow: usize,
-    /// Position of the route among those of the flow.
+    /// Position of the route among the routes of the flow.
     pub route: usize,
     /// Direction.
     pub way: Way,
@@ -20,7 +20,7 @@ pub struct CapturedPacket<'a> {
     pub seen: Seen,
     /// RTP or RTCP.
     pub protocol: Protocol,
-    /// The packet, headers of UDP and IP excluded.
+    /// Bytes of the packet, without UDP and IP headers.
     pub bytes: &'a [u8],
 }
 

@@ -47,7 +47,7 @@ use pace::Pace;
 pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8};
 use picture::{Content, Outcome, Picture};
 
-/// A camera's encoder at a constant bit rate, which may change at any time.
+/// Camera's encoder at a constant bit rate, which may change at any time.
 ///
 /// Times passed to [`ModelEncoder::encode`] must not decrease.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl ModelEncoder {
         })
     }
 
-    /// Returns the setup, with the present target rate.
+    /// Returns the setup, with the current target rate.
     #[must_use]
     pub fn setup(&self) -> &ModelSetup {
         &self.setup

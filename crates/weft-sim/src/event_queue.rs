@@ -1,9 +1,9 @@
-//! The event queue: one deadline for each of a fixed set of slots.
+//! Event queue: one deadline for each of a fixed set of slots.
 
 use weft_units::Instant;
 
-/// A heap of deadlines, at most one for each slot, the earliest on top. Ties
-/// break by the order in which the deadlines were set.
+/// Heap of deadlines, at most one for each slot, the earliest on top. Ties break by the
+/// order in which the deadlines were set.
 ///
 /// Every event belongs to a component with one next deadline (a link, a timer of a
 /// connection), so the heap stays as small as the network, contains no stale entries, and
@@ -57,7 +57,7 @@ impl EventQueue {
     }
 
     /// Sets the deadline of `slot` to `at`. Setting an equal deadline changes nothing,
-    /// including its place among ties.
+    /// not even its position among ties.
     pub fn set(&mut self, slot: Slot, at: Option<Instant>) {
         let place = self.places[slot.0 as usize];
         match (place, at) {
@@ -77,8 +77,8 @@ impl EventQueue {
         }
     }
 
-    /// Moves the deadline of `slot` to `at` unless it is earlier: for a component that
-    /// accepts being called too early.
+    /// Moves the deadline of `slot` to `at` unless it is already earlier. Use this for a
+    /// component that accepts being called too early.
     pub fn hasten(&mut self, slot: Slot, at: Instant) {
         let place = self.places[slot.0 as usize];
         if place == ABSENT || self.heap[place as usize].at > at {

@@ -1,4 +1,4 @@
-//! A discrete-event simulator of flows over links, in virtual time.
+//! Discrete-event simulator of flows over links, in virtual time.
 //!
 //! [`run`] takes a [`Setup`](weft_experiment::Setup) and a seed and returns a
 //! [`Record`](weft_experiment::Record), identical on every run. [`Simulation`] is a run

@@ -1,5 +1,5 @@
-//! Nodes joined by media: a packet crosses the links of its leg and ends once, delivered
-//! or dropped.
+//! Nodes joined by media: a packet crosses the links of its leg, and is delivered or
+//! dropped exactly once.
 
 mod counts;
 
@@ -33,13 +33,13 @@ pub(crate) struct Network {
 /// Component that is called when a slot's time has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
-    /// A channel of a link's medium.
+    /// Channel of a link's medium.
     Channel(usize, ChannelId),
-    /// The access delay of a leg.
+    /// Access delay of a leg.
     Access(LegId),
-    /// A timer of a flow; the number is the flow's own.
+    /// Timer of a flow; the number is the flow's own.
     Flow(usize, u32),
-    /// The next sample.
+    /// Next sample.
     Sample,
 }
 
@@ -55,12 +55,12 @@ pub(crate) struct Ended {
 pub(crate) enum Fate {
     Delivered,
     Dropped,
-    /// It has crossed the first of several links of its leg, and its flow asked to be
-    /// notified.
+    /// The packet has crossed the first of several links of its leg, and its flow asked
+    /// to be notified.
     Left,
 }
 
-/// The medium of a link, with the measurements of its stations.
+/// Medium of a link, with the measurements of its stations.
 struct LinkState {
     /// Specification that the medium was built from.
     spec: MediumSpec,
@@ -108,7 +108,8 @@ enum Access {
 }
 
 impl Network {
-    /// Creates a network of these links. The random streams of each are named after it.
+    /// Creates a network of these links. The random streams of each are named after the
+    /// link.
     pub fn new(links: &[LinkSetup], rng: &Rng) -> Network {
         let mut network = Network {
             event_queue: EventQueue::new(),
@@ -204,7 +205,7 @@ impl Network {
     }
 
     /// Returns the specification and generator of a link's medium: a medium built from
-    /// them has equal capacity at every time.
+    /// them has the same capacity at any time.
     pub fn made_of(&self, link: usize) -> (&MediumSpec, &Rng) {
         (&self.links[link].spec, &self.links[link].rng)
     }
@@ -220,7 +221,7 @@ impl Network {
         self.event_queue.set(slot, at);
     }
 
-    /// Sets the deadline of a slot to `at` unless it is earlier already.
+    /// Moves the deadline of a slot to `at` unless it is already earlier.
     pub fn hasten_timer(&mut self, slot: Slot, at: Instant) {
         self.event_queue.hasten(slot, at);
     }
@@ -256,8 +257,8 @@ impl Network {
         }
     }
 
-    /// Returns the next packet that has ended on this channel of a link, or went on from
-    /// it and ended elsewhere at once. Call until `None`.
+    /// Returns the next packet that has ended on this channel of a link, or that moved on
+    /// from it and ended elsewhere immediately. Call until `None`.
     pub fn poll_channel(
         &mut self,
         now: Instant,
@@ -324,7 +325,7 @@ impl Network {
         let leg = &self.legs[packet.leg.0 as usize];
         let hop = leg.hops[usize::from(packet.hop)];
         let link = &mut self.links[hop.link];
-        // To a router, two ends and a connection are a flow.
+        // A router sees two ends and a connection as a flow.
         let flow = u64::from(packet.leg.0) << 32 | u64::from(packet.connection);
         let info = PacketInfo::new(Bytes(u64::from(packet.size)))
             .with_flow(FlowId(flow))

@@ -7,7 +7,7 @@ use weft_units::{Duration, Instant};
 
 use tcp::{Acknowledgement, Segment};
 
-/// A packet in flight: copied from queue to queue, so it stays small.
+/// Packet in flight: it is copied from queue to queue, so it stays small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     /// Leg that it travels on.
@@ -15,7 +15,7 @@ pub(crate) struct Packet {
     /// Number of the leg's links that it has crossed.
     pub hop: u8,
     pub ecn: Ecn,
-    /// Size on the link, all headers included.
+    /// Size on the link, including all headers.
     pub size: u16,
     /// Number of the flow's connection.
     pub connection: u32,
@@ -25,24 +25,24 @@ pub(crate) struct Packet {
     pub body: Body,
 }
 
-/// One direction of one route of one flow.
+/// Direction of one route of one flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LegId(pub u32);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
-    /// A packet without contents.
+    /// Packet without contents.
     Filler,
-    /// Opens a connection whose segments begin with this number.
+    /// Opens a connection whose segments start with this number.
     Syn {
         first: u32,
     },
-    /// Answers a SYN.
+    /// Answer to a SYN.
     SynAck {
         first: u32,
     },
     Segment(Segment),
     Acknowledgement(Acknowledgement),
-    /// A datagram of a call or an application, by its position in the flow's store.
+    /// Datagram of a call or an application, by its position in the flow's store.
     Datagram(u32),
 }

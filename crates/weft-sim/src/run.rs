@@ -1,4 +1,4 @@
-//! The loop: takes the earliest deadline and handles it.
+//! Main loop: takes the earliest deadline and handles it.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -17,13 +17,14 @@ pub trait Observer {
     /// run here; its record covers the time until now.
     fn on_sample(&mut self, at: Instant) -> ControlFlow<()>;
 
-    /// Whether it wants the packets of calls. Asked when the run advances.
+    /// Returns whether the observer wants the packets of calls. Called when the run
+    /// advances.
     fn wants_packets(&self) -> bool {
         false
     }
 
-    /// Called for every RTP and RTCP packet of a call, in the order of time: when it is
-    /// sent on a route and when it arrives. The packets of conferences are not captured.
+    /// Called for every RTP and RTCP packet of a call, in time order: when it is sent on
+    /// a route and when it arrives. Packets of conferences are not captured.
     fn on_packet(&mut self, _packet: &CapturedPacket<'_>) {}
 }
 
@@ -37,14 +38,14 @@ impl Observer for () {
 /// Runs `setup` in virtual time. Equal setups and seeds give equal records.
 ///
 /// # Errors
-/// If the setup cannot be run; nothing has been done then.
+/// If the setup cannot be run; nothing has been done in this case.
 pub fn run(setup: &Setup, seed: u64, observer: &mut dyn Observer) -> Result<Record, SetupError> {
     let mut simulation = Simulation::of(Cow::Borrowed(setup), seed)?;
     simulation.advance(Instant::ZERO + setup.duration, observer);
     Ok(simulation.finish())
 }
 
-/// A run that can pause. Its record is that of [`run`], wherever it has paused.
+/// Run that can pause. Its record equals that of [`run`], regardless of its pauses.
 pub struct Simulation<'a> {
     setup: Cow<'a, Setup>,
     network: Network,
@@ -55,7 +56,7 @@ pub struct Simulation<'a> {
 }
 
 impl Simulation<'static> {
-    /// Creates a run that has not begun.
+    /// Creates a run that has not started.
     ///
     /// # Errors
     /// If the setup cannot be run.
@@ -84,7 +85,7 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Whether the run has ended.
+    /// Returns whether the run has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.has_ended
@@ -121,8 +122,8 @@ impl<'a> Simulation<'a> {
                 }
                 Owner::Sample => {
                     self.sample(at);
-                    // Nothing happens after the last sample, so that the
-                    // series add up to the totals.
+                    // Nothing happens after the last sample, so that the series add up to
+                    // the totals.
                     if observer.on_sample(at).is_break() || at >= end {
                         self.has_ended = true;
                         return;

@@ -12,10 +12,10 @@ use weft_experiment::{
     TileSizes, UdpSetup,
 };
 
-/// A named run of any length.
+/// Named run of any length.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
-    /// The name in tables.
+    /// Name in tables.
     pub name: &'static str,
     /// Goal in simulated seconds per second of one core; chosen by us: at least ten times
     /// the speed of ns-3, which has no conferences.
@@ -49,7 +49,7 @@ impl Workload {
     }
 }
 
-/// One TCP CUBIC upload beside 1 Mbps of UDP.
+/// Creates one TCP CUBIC upload with 1 Mbps of UDP.
 fn wired(duration: Duration, rate: &str) -> Setup {
     let mut setup = Setup::new(duration);
     let link = format!("rate={rate},delay=25ms,queue=2bdp");
@@ -64,7 +64,7 @@ fn wired(duration: Duration, rate: &str) -> Setup {
     setup
 }
 
-/// Cameras of at most 10 Mbps each over two links of 10 Mbps.
+/// Creates a call with cameras of at most 10 Mbps each over two links of 10 Mbps.
 fn call(duration: Duration, cameras: usize) -> Setup {
     let mut setup = Setup::new(duration);
     for (name, delay) in [("one", "20ms"), ("two", "35ms")] {
@@ -79,7 +79,8 @@ fn call(duration: Duration, cameras: usize) -> Setup {
     setup
 }
 
-/// A room of 25 with pages: 20 have cable, and five a line that carries a part of the pictures.
+/// Creates a room of 25 pages: 20 have cable, and five a line that carries a part of the
+/// pictures.
 fn conference(duration: Duration) -> Setup {
     const GROUPS: [(&str, usize, &str); 2] = [
         ("cable", 20, "rate=50mbit,delay=12ms,queue=100ms"),
@@ -99,7 +100,7 @@ fn conference(duration: Duration) -> Setup {
     setup
 }
 
-/// People with the page's three encodings and sound.
+/// Creates people with the page's three encodings and sound.
 pub(crate) fn pages(people: usize) -> ConferenceSetup {
     let rates = [150, 500, 2_500].map(Rate::from_kbps);
     let mut encoder = ModelSetup::new(Codec::Vp8, 1280, 720, rates[2]);
@@ -129,8 +130,8 @@ pub(crate) fn pages(people: usize) -> ConferenceSetup {
 
 const STATIONS: u16 = 16;
 
-/// Stations of 802.11g that always have 1500 bytes of UDP to send: 48 Mbit/s offered, 26
-/// carried.
+/// Creates stations of 802.11g that always have 1500 bytes of UDP to send: 48 Mbit/s
+/// offered, 26 carried.
 fn saturated_cell(duration: Duration) -> Setup {
     let mut setup = cell(duration, WifiStandard::G, "54mbit");
     let udp = UdpSetup::new(Rate::from_mbps(3));
@@ -141,7 +142,7 @@ fn saturated_cell(duration: Duration) -> Setup {
     setup
 }
 
-/// Stations of 802.11n with 2 Mbit/s of UDP both ways, 1200 bytes each.
+/// Creates stations of 802.11n with 2 Mbit/s of UDP in both directions, 1200 bytes each.
 fn busy_cell(duration: Duration) -> Setup {
     let mut setup = cell(duration, WifiStandard::N, "mcs15");
     let udp = UdpSetup {
@@ -156,7 +157,7 @@ fn busy_cell(duration: Duration) -> Setup {
     setup
 }
 
-/// Those stations, each with a weft call both ways over the cell alone.
+/// Creates the same stations, each with a two-way weft call over the cell alone.
 fn calling_cell(duration: Duration) -> Setup {
     let mut setup = cell(duration, WifiStandard::N, "mcs15");
     let cameras = vec![CameraSetup::synthetic(30.0, Rate::from_mbps(2))];
@@ -171,13 +172,13 @@ fn calling_cell(duration: Duration) -> Setup {
     setup
 }
 
-/// Terminals of an overloaded LTE cell of 10 MHz: 4 Mbit/s of downlink load for each; the
-/// cell carries 24 in total.
+/// Creates terminals of an overloaded LTE cell of 10 MHz: 4 Mbit/s of downlink load for
+/// each; the cell carries 24 in total.
 fn full_buffers(duration: Duration) -> Setup {
     let signal = LteSignal::of_cqi(12);
     let terminals = vec![LteTerminal::new(signal, signal); usize::from(STATIONS)];
     let mut spec = LteSpec::new(terminals);
-    // Soon full, and full until the end.
+    // This fills up soon, and stays full until the end.
     spec.queue = Bytes(100_000);
     let medium = MediumSpec::lte(spec).expect("a cell");
     let mut setup = over(duration, medium);

@@ -1,4 +1,4 @@
-//! Whole calls in virtual time.
+//! Complete calls in virtual time.
 
 mod world;
 
@@ -12,7 +12,7 @@ use weft_session::{Ablation, Ablations, PathState, SchedulerKind};
 use weft_units::{Codec, Duration, Instant, PathId, Rate};
 use world::*;
 
-/// A call over one path for each link.
+/// Creates a call with one path for each link.
 fn call(specs: &[LinkSpec], duration: u64, side: SideSetup) -> Setup {
     let mut setup = Setup::new(seconds(duration));
     let mut routes = Vec::new();
@@ -74,7 +74,7 @@ fn a_clean_link_shows_every_frame_in_time() {
     assert!((2.4..=2.6).contains(&rate), "{rate} Mbps");
 }
 
-/// Two links without loss, 100 ms apart in their delays.
+/// The two links have no loss, and their delays are 100 ms apart.
 #[test]
 fn skew_is_taken_for_loss_only_where_repair_by_path_is_left_out() {
     let sent_again = |without: Ablations| {
@@ -99,19 +99,20 @@ fn skew_is_taken_for_loss_only_where_repair_by_path_is_left_out() {
     assert!(without > 500, "{without} sent again without");
 }
 
-/// Sizes on the wire: RTP's, a tag of 16 bytes, UDP and IP of 28.
+/// Sizes on the wire include RTP, a tag of 16 bytes, and UDP and IP of 28.
 #[test]
 fn packets_have_their_sizes_on_the_wire() {
     let links = [link("rate=8mbit,delay=20ms")];
     let run = run(&call(&links, 10, filming(2500)), 1);
     let leg = &run.flows[0].routes[0].there;
     let packets = record(&run).caller.streams[0].packets;
-    // Media, a report a second or so and a check every two seconds.
+    // Media, about one report a second and a check every two seconds.
     let others = leg.sent.packets - packets;
     assert!((5..=60).contains(&others), "{others} packets of control");
     let media: u64 = frames(&run, 0, 10).iter().map(|f| f.size.0).sum();
     let around = (leg.sent.bytes.0 - media) as f64 / leg.sent.packets as f64;
-    // RTP 12 and 24 at most of extensions, VP8 descriptor 6, 44 around.
+    // RTP takes 12 bytes plus at most 24 of extensions, the VP8 descriptor 6, and the
+    // lower layers 44.
     assert!((60.0..=90.0).contains(&around), "{around} bytes each");
     let largest = 1200 + 44;
     assert!(leg.sent.bytes.0 <= leg.sent.packets * largest);
@@ -148,7 +149,7 @@ fn one_link_carries_all_cameras_that_it_has_room_for() {
     assert!(rate > 29.0, "{rate} of 30 Mbps");
 }
 
-/// A call of 30 s over two links, of which one is dead from 10 to 20 s.
+/// Runs a call of 30 s over two links; one link is dead from 10 to 20 s.
 fn with_a_dead_link(scheduler: SchedulerKind, without: Ablations) -> Record {
     let mbps = Rate::from_mbps;
     let steps = vec![
@@ -167,7 +168,7 @@ fn with_a_dead_link(scheduler: SchedulerKind, without: Ablations) -> Record {
     run(&call(&links, 30, side), 3)
 }
 
-/// When the first path came into this state, after 9 s.
+/// Returns when the first path entered this state, after 9 s.
 fn came_into(run: &Record, state: PathState) -> Option<f64> {
     let mut changes = record(run).caller.path_changes.iter();
     let after = Instant::ZERO + seconds(9);
@@ -274,7 +275,7 @@ fn tcp_bytes(record: &Record) -> u64 {
     tcp(record, 1).delivered.0
 }
 
-/// The model of VP8 at 720p: the link's rate determines the quality.
+/// With the model of VP8 at 720p, the link's rate determines the quality.
 #[test]
 fn a_wider_link_gives_better_pictures() {
     let quality = |specs: &[LinkSpec]| {
@@ -298,7 +299,7 @@ fn a_wider_link_gives_better_pictures() {
     );
 }
 
-/// A link fades, fails for ten seconds, and recovers at a low rate.
+/// The link fades, fails for ten seconds, and recovers at a low rate.
 #[test]
 fn pictures_get_smaller_and_keep_moving() {
     let step = |at, kbps| (seconds(at), Rate::from_kbps(kbps));
@@ -332,7 +333,7 @@ fn pictures_get_smaller_and_keep_moving() {
     }
     let caller = &record(&run).caller.streams[0];
     let keyframes = caller.frames.iter().filter(|f| f.keyframe).count();
-    // One for each change of size, down and up again, and those requested after the
-    // outage; a storm would have one for each of 26 s with pictures.
+    // One for each change of size, down and up again, plus those requested after the
+    // outage; a storm would have one in each of the 26 s with pictures.
     assert!((2..=16).contains(&keyframes), "{keyframes} keyframes");
 }

@@ -1,4 +1,4 @@
-//! Calls over links that mark instead of dropping.
+//! Calls over links that mark packets instead of dropping them.
 
 mod world;
 
@@ -10,7 +10,7 @@ use weft_session::EcnState;
 use weft_units::Rate;
 use world::{link, run, seconds};
 
-/// A call of at most 6 Mbps over a link of 3 Mbps, measured from 10 to 60 s.
+/// Runs a call of at most 6 Mbps over a link of 3 Mbps, measured from 10 to 60 s.
 fn call(controller: ControllerKind, queue: &str) -> Record {
     let spec = link(&format!("rate=3mbit,delay=25ms,queue=300ms{queue}"));
     let mut setup = Setup::new(seconds(60));

@@ -1,5 +1,5 @@
-//! Never worse than the best single link: compares the default scheduler over several
-//! links with a plain call over each of them alone.
+//! A call over several links is never worse than over the best single link: compares the
+//! default scheduler with a plain call over each of them alone.
 
 mod world;
 
@@ -22,11 +22,11 @@ struct Seen {
     p95: f64,
 }
 
-/// Tolerance: the failure of a link that carried everything, and its effect on the jitter
-/// buffer for the next two seconds.
+/// Tolerance for the failure of a link that carried everything, and for its effect on the
+/// jitter buffer in the next two seconds.
 const MORE_FREEZE: f64 = 0.5;
 const MORE_P95: f64 = 60.0;
-/// Tolerance when both links have short outages: the delay of a call that freezes longer
+/// Tolerance if both links have short outages: the delay of a call that freezes longer
 /// says less.
 const MORE_P95_MOVING: f64 = 120.0;
 const MORE_P95_SHARE: f64 = 1.1;

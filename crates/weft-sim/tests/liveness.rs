@@ -1,4 +1,4 @@
-//! Calls whose links fail, all of them or nearly all.
+//! Calls in which all links, or nearly all, fail.
 
 mod world;
 
@@ -11,7 +11,7 @@ use weft_session::PathState;
 use weft_units::{Duration, Instant, PathId, Rate};
 use world::*;
 
-/// A call over one path for each of two links.
+/// Creates a call with one path for each of two links.
 fn call(specs: [LinkSpec; 2], duration: u64) -> Setup {
     let mut setup = Setup::new(seconds(duration));
     let mut routes = Vec::new();
@@ -26,7 +26,7 @@ fn call(specs: [LinkSpec; 2], duration: u64) -> Setup {
     setup
 }
 
-/// A link that loses everything from `from` to `to`.
+/// Returns a link that loses everything from `from` to `to`.
 fn dead(spec: &str, from: u64, to: u64) -> LinkSpec {
     let step = |at, loss| LineStep {
         at: seconds(at),
@@ -61,8 +61,8 @@ fn record(run: &Record) -> &CallRecord {
 fn media_is_held_back_while_all_links_are_dead_and_a_keyframe_restarts() {
     for seed in 1..=5 {
         let run = run(&call(both_dead(10, 13), 20), seed);
-        // No media a second after the suspicion; only checks then, ten a second on each
-        // path, and the encoder makes no frames.
+        // No media is sent from a second after the suspicion on, only checks, ten a
+        // second on each path, and the encoder makes no frames.
         let legs = run.flows[0].routes.iter().flat_map(|r| &r.there.series);
         let silent = legs.filter(|s| s.at > at(11_400) && s.at <= at(13_000));
         let sent: u64 = silent.map(|s| s.sent.0).sum();
@@ -72,7 +72,7 @@ fn media_is_held_back_while_all_links_are_dead_and_a_keyframe_restarts() {
         let waiting = series.filter(|s| s.at > at(11_400) && s.at <= at(13_000));
         let queued: u64 = waiting.flat_map(|s| &s.paths).map(|p| p.queued.0).sum();
         assert_eq!(queued, 0, "bytes wait for a pacer");
-        // Then the newest picture, not pictures captured during the outage.
+        // Then the newest picture is shown, and none that was captured during the outage.
         let frames = record.caller.streams[0].frames.iter();
         let mut shown = frames.filter_map(|f| Some((f, f.shown?.at)));
         let (first, shown) = shown
@@ -118,7 +118,7 @@ fn consent_ends_after_30_seconds_without_an_answer_and_begins_again() {
     assert!(shown > 75 && shown * 100 >= all * 95, "{shown} of {all}");
 }
 
-/// One check in five is lost, and one answer in five.
+/// The links lose one check in five, and one answer in five.
 #[test]
 fn loss_never_takes_the_last_path() {
     for seed in 1..=5 {

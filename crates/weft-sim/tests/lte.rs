@@ -11,7 +11,8 @@ use weft_links::{
 use weft_units::{Bytes, Duration, Instant};
 use world::{goodput, run, seconds};
 
-/// The cell of the GCC thesis, *near*: 5 MHz, two blocks side by side down.
+/// Creates the cell of the GCC thesis, *near*: 5 MHz, two parallel blocks on the
+/// downlink.
 fn near(terminals: usize) -> LteSpec {
     let down = LteSignal {
         quality: LteQuality::Cqi(14),
@@ -36,7 +37,7 @@ fn setup(spec: LteSpec, duration: u64) -> Setup {
     setup
 }
 
-/// CUBIC with this window, between two stations.
+/// Creates a CUBIC flow with this window, between two stations.
 fn tcp(from: u16, to: u16, window: u64) -> FlowSetup {
     let hop = Hop {
         link: 0,
@@ -57,8 +58,8 @@ fn tcp(from: u16, to: u16, window: u64) -> FlowSetup {
     FlowSetup::new(&name, route, FlowKind::Tcp(tcp))
 }
 
-/// Used and idle resource blocks add up to the run in each direction, and every packet
-/// ends once.
+/// Checks that used and idle resource blocks add up to the run in each direction, and
+/// that every packet ends once.
 fn check(record: &Record) {
     let link = &record.links[0];
     let end = record.ended_at.saturating_since(Instant::ZERO);
@@ -77,7 +78,7 @@ fn check(record: &Record) {
 }
 
 /// One connection reaches the thesis's measurement of the whole cell (24.6 and 6.8 Mbit/s
-/// beside a call of 2.5 each way), and its window fills the queue.
+/// next to a call of 2.5 each way), and its window fills the queue.
 #[test]
 fn a_window_fills_the_queue_and_sets_the_round_trip_time() {
     for (from, to, low, high) in [(1, 0, 24.5, 27.5), (0, 1, 8.5, 10.5)] {
@@ -92,7 +93,7 @@ fn a_window_fills_the_queue_and_sets_the_round_trip_time() {
         println!("{from} to {to}: {rate:.2} Mbit/s, {wait:.3} of {window:.3} s");
         assert!((low..high).contains(&rate), "{rate}");
         assert_eq!(station.counters.dropped().packets, 0);
-        // Packets in flight in both directions are not in the queue.
+        // Packets in flight in both directions do not wait in the queue.
         assert!((wait / window - 1.0).abs() < 0.08, "{wait} {window}");
     }
 }

@@ -10,8 +10,8 @@ use world::*;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that each further minute may add to the peak. Measured: 492 kB, nearly all of it
-/// samples of paths and links. A vector of records of frames would add 140 kB.
+/// Bytes by which each further minute may raise the peak. Measured: 492 kB, nearly all of
+/// it samples of paths and links. A vector of records of frames would add 140 kB.
 const A_MINUTE: i64 = 550_000;
 
 fn call(duration: u64) -> Setup {
@@ -27,7 +27,7 @@ fn call(duration: u64) -> Setup {
     setup
 }
 
-/// Only frames and samples grow with the run, whatever the rate.
+/// Only frames and samples grow with the run, at any rate.
 #[test]
 fn a_minute_more_of_a_call_takes_little_memory() {
     let peak = |seconds| measure(|| run(&call(seconds), 1)).1.peak as i64;

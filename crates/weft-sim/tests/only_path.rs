@@ -1,4 +1,4 @@
-//! A call over one link that it shares with TCP, which fills every queue.
+//! Call over one link that it shares with TCP, which fills every queue.
 
 mod world;
 
@@ -13,7 +13,7 @@ use world::*;
 const ALONE: u64 = 10;
 const SECONDS: u64 = 40;
 
-/// Measurements of the call beside TCP.
+/// Measurements of the call next to TCP.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     fps: f64,

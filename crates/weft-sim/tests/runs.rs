@@ -13,7 +13,7 @@ use weft_sim::Observer;
 use weft_units::{Bytes, Duration, Instant, Rate};
 use world::*;
 
-/// A parking lot: one long route, and cross traffic on each link.
+/// Creates a parking lot: one long route, and cross traffic on each link.
 fn parking_lot(kinds: [CongestionKind; 4], loss: &str, access_ms: u64) -> Setup {
     let mut setup = Setup::new(seconds(8));
     for (index, rate) in ["rate=3mbit", "rate=2mbit", "rate=4mbit"]
@@ -57,8 +57,8 @@ fn parking_lot(kinds: [CongestionKind; 4], loss: &str, access_ms: u64) -> Setup 
     setup
 }
 
-/// Every sent packet has been delivered, dropped or is in flight, counted by flows and,
-/// independently, by links.
+/// Checks that every sent packet was delivered, was dropped or is in flight, counted by
+/// flows and, independently, by links.
 fn check_conservation(record: &Record) -> Result<(), TestCaseError> {
     let (mut on_legs, mut on_links) = (0, 0);
     for flow in &record.flows {
@@ -159,7 +159,7 @@ fn constant_rate_packets_keep_their_rate_and_their_times() {
     // 700 kbps for 19.9 s in packets of 12,000 bits: 1160.8.
     assert_eq!(leg.sent.packets, 1161);
     assert_eq!(leg.drops(), 0);
-    // Alone on the link: 1.2 ms to send, 20 ms to travel.
+    // Alone on the link: 1.2 ms of transmission, 20 ms of propagation.
     assert_eq!(leg.one_way_delay.max(), Duration::from_micros(21_200));
     let busy = leg.series.iter().filter(|s| s.sent > Bytes::ZERO);
     assert_eq!(busy.count(), 100);

@@ -7,11 +7,11 @@ use weft_experiment::{Application, EcnMode, FlowKind, FlowSetup, LinkSetup, Rout
 use weft_units::{Bytes, Duration};
 use world::*;
 
-/// Payload of full packets: the largest share of the link's rate.
+/// Payload of full packets, as the largest possible share of the link's rate.
 const BEST: f64 = 1448.0 / 1500.0;
 
-/// The kernel's CUBIC through an emulated link of 50 ms round trip and 2 BDP
-/// of queue reached the best possible within 0.5 % from 0.5 to 100 Mbps.
+/// The kernel's CUBIC through an emulated link with a round trip of 50 ms and 2 BDP of
+/// queue reached the best possible within 0.5 % from 0.5 to 100 Mbps.
 #[test]
 fn cubic_reaches_the_goodput_of_the_kernel() {
     for mbps in [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0] {
@@ -27,7 +27,7 @@ fn cubic_reaches_the_goodput_of_the_kernel() {
     }
 }
 
-/// Equal measurements of the kernel's BBR: 94.7 to 96.5 % of the rate.
+/// The same measurements of the kernel's BBR gave 94.7 to 96.5 % of the rate.
 #[test]
 fn bbr_reaches_the_goodput_of_the_kernel() {
     for kind in [Bbr1, Bbr2, Bbr3] {
@@ -40,8 +40,8 @@ fn bbr_reaches_the_goodput_of_the_kernel() {
     }
 }
 
-/// The kernel's BBR behind the emulator and behind `tbf`, as a ping sees its
-/// queue: 41 and 43 ms at 2 Mbps, 19 and 28 ms at 5 (docs/experiment/emulator.md).
+/// The kernel's BBR behind the emulator and behind `tbf`, with the queue as a ping sees
+/// it: 41 and 43 ms at 2 Mbps, 19 and 28 ms at 5 (docs/experiment/emulator.md).
 #[test]
 fn bbr_keeps_the_queue_of_the_kernel() {
     for (mbps, range) in [(2.0, 37.0..=47.0), (5.0, 17.0..=30.0)] {
@@ -51,7 +51,7 @@ fn bbr_keeps_the_queue_of_the_kernel() {
     }
 }
 
-/// Above a few packets per round trip BBR keeps the queue short, whatever its size: that
+/// Above a few packets per round trip, BBR keeps the queue short for any queue size: that
 /// is its purpose (draft-ietf-ccwg-bbr-01 section 3).
 #[test]
 fn bbr_alone_keeps_a_deep_queue_short() {
@@ -65,7 +65,7 @@ fn bbr_alone_keeps_a_deep_queue_short() {
     }
 }
 
-/// A window of segments once a round trip, whatever the link's capacity.
+/// One window of segments per round trip, for any capacity of the link.
 #[test]
 fn a_receive_window_bounds_what_is_on_its_way() {
     let mut setup = over("rate=100mbit,delay=25ms,queue=1MB", 30);
@@ -78,7 +78,7 @@ fn a_receive_window_bounds_what_is_on_its_way() {
         .flows
         .push(FlowSetup::new("tcp", Route::forward(&[0]), kind));
     let record = run(&setup, 1);
-    // 86 segments of 1448 bytes, in 50 ms and the 0.12 ms that one takes.
+    // 86 segments of 1448 bytes, in 50 ms plus the 0.12 ms that one takes.
     let expected = 86.0 * 1448.0 * 8.0 / 50_120.0;
     let share = goodput(&record, 0) / expected;
     assert!((0.98..=1.0).contains(&share), "{share}");
@@ -88,10 +88,10 @@ fn a_receive_window_bounds_what_is_on_its_way() {
 }
 
 /// The host's own link is the bottleneck, so all excess of TCP waits there. With small
-/// queues the excess is small, and the link is as busy: twice the window for each round
-/// trip of 20 ms is 20 Mbit/s, and 1 ms of that is less than two segments, so there are
-/// bursts of two, of which the third leaves when four are in the queue: six at most, 1.2
-/// ms each.
+/// queues the excess is small, and the link is just as busy: twice the window for each
+/// round trip of 20 ms is 20 Mbit/s, and 1 ms of that is less than two segments, so
+/// bursts have two segments. The third burst leaves when four segments are in the queue:
+/// six at most, 1.2 ms each.
 #[test]
 fn small_queues_keep_the_hosts_queue_short() {
     let queue_and_goodput = |small_queues| {
@@ -119,7 +119,7 @@ fn small_queues_keep_the_hosts_queue_short() {
     );
 }
 
-/// Returns BBR's share of the payload beside one CUBIC flow, over three seeds.
+/// Returns BBR's share of the payload next to one CUBIC flow, over three seeds.
 fn share_beside_cubic(kind: CongestionKind, queue: &str) -> f64 {
     let spec = format!("rate=10mbit,delay=20ms,queue={queue}");
     let shares = (1..=3).map(|seed| {
@@ -133,14 +133,13 @@ fn share_beside_cubic(kind: CongestionKind, queue: &str) -> f64 {
     shares.sum::<f64>() / 3.0
 }
 
-/// As measured by Hock, Bless and Zitterbart (Experimental Evaluation of BBR
-/// Congestion Control, ICNP 2017): in a shallow queue BBR's first version
-/// ignores the losses that it causes and leaves CUBIC little; in a deep one
-/// its window of two BDP bounds its share, as modelled by Ware, Mukerjee,
-/// Seshan and Sherry (Modeling BBR's Interactions with Loss-Based Congestion
-/// Control, IMC 2019), and CUBIC gets more; in between they meet, near two
-/// BDP by Scholz et al. (Towards a Deeper Understanding of TCP BBR Congestion
-/// Control, IFIP Networking 2018).
+/// As measured by Hock, Bless and Zitterbart (Experimental Evaluation of BBR Congestion
+/// Control, ICNP 2017): in a shallow queue, BBR's first version ignores the losses that
+/// it causes and leaves CUBIC little; in a deep one, its window of two BDP bounds its
+/// share, as modelled by Ware, Mukerjee, Seshan and Sherry (Modeling BBR's Interactions
+/// with Loss-Based Congestion Control, IMC 2019), and CUBIC gets more; in between they
+/// meet, near two BDP by Scholz et al. (Towards a Deeper Understanding of TCP BBR
+/// Congestion Control, IFIP Networking 2018).
 #[test]
 fn bbr_beats_cubic_in_shallow_queues_and_loses_in_deep_ones() {
     let shallow = share_beside_cubic(Bbr1, "0.5bdp");
@@ -151,8 +150,8 @@ fn bbr_beats_cubic_in_shallow_queues_and_loses_in_deep_ones() {
     assert!((0.20..=0.45).contains(&deep), "{deep} of 10 BDP");
 }
 
-/// The third version reacts to loss, so a shallow queue leaves CUBIC more
-/// than the first one does (draft-ietf-ccwg-bbr-01 section 3.1).
+/// The third version reacts to loss, so in a shallow queue it leaves CUBIC more than the
+/// first one does (draft-ietf-ccwg-bbr-01 section 3.1).
 #[test]
 fn bbr_version_3_leaves_cubic_more_in_a_shallow_queue() {
     let third = share_beside_cubic(Bbr3, "0.5bdp");
@@ -199,8 +198,8 @@ fn two_cubic_flows_share_fairly() {
     assert!((0.9..=1.0).contains(&jain), "{jain}: {a} and {b} bytes");
 }
 
-/// An upload takes a handshake, slow start by round trips, and the rest at the
-/// link's rate.
+/// An upload takes a handshake, slow start by round trips, and the rest at the link's
+/// rate.
 #[test]
 fn an_upload_takes_the_time_that_arithmetic_gives() {
     let upload = |bytes| {
@@ -222,7 +221,7 @@ fn an_upload_takes_the_time_that_arithmetic_gives() {
     // 29 = 10 + 19 segments: two round trips.
     let two = upload(29 * 1448);
     assert!((300.0..=305.0).contains(&two), "{two} ms");
-    // 15 are acknowledged one by one, then pairs; the 30th has no partner and
+    // 15 segments are acknowledged one by one, then pairs; the 30th has no partner and
     // waits 40 ms.
     let odd = upload(30 * 1448) - two;
     assert!((39.0..=41.0).contains(&odd), "{odd} ms more");
@@ -239,8 +238,8 @@ fn one_upload(spec: &str, segments: u64, congestion: CongestionKind) -> weft_exp
     run(&setup, 1)
 }
 
-/// Ten segments at once into a queue of five: one is in transmission, five wait, the last
-/// four are dropped, and no later segment reveals the loss.
+/// Ten segments at once enter a queue of five: one is in transmission, five wait, the
+/// last four are dropped, and no later segment reveals the loss.
 #[test]
 fn a_lost_tail_is_found_by_a_probe_and_not_by_the_timeout() {
     let record = one_upload("rate=100mbit,delay=50ms,queue=7500B", 10, Cubic);
@@ -249,9 +248,9 @@ fn a_lost_tail_is_found_by_a_probe_and_not_by_the_timeout() {
     assert_eq!((tcp.retransmissions, tcp.timeouts), (4, 0));
     assert_eq!(tcp.reductions, 1);
     let took = (tcp.transfers[0].ended_at - tcp.transfers[0].started_at).as_millis_f64();
-    // Handshake and first flight 200 ms, two round trips of waiting 200, the probe shows
-    // the loss 100; proportional rate reduction releases one segment for the one that
-    // arrived, 100, and then the other two, 100.
+    // Handshake and first flight take 200 ms, two round trips of waiting 200, and the
+    // probe shows the loss after 100; proportional rate reduction releases one segment
+    // for the one that arrived, 100, and then the other two, 100.
     assert!((700.0..=706.0).contains(&took), "{took} ms");
 }
 
@@ -286,7 +285,8 @@ fn an_outage_backs_off_and_ends() {
         setup.flows.push(long_lived("upload", kind));
         let record = run(&setup, 1);
         let tcp = tcp(&record, 0);
-        // After about 0.3 s, then twice as long each time: 7 s contain four or five.
+        // The first after about 0.3 s, then twice as long each time: 7 s contain four or
+        // five.
         assert!((3..=6).contains(&tcp.timeouts), "{kind}: {}", tcp.timeouts);
         let late = tcp.series.iter().skip(5 * 20);
         let rate = late.map(|s| s.delivered.0 as f64).sum::<f64>() * 8.0 / 10.0 / 5e6;
@@ -297,7 +297,7 @@ fn an_outage_backs_off_and_ends() {
     }
 }
 
-/// CUBIC over a link with CoDel, which marks or drops.
+/// Runs CUBIC over a link with CoDel, which marks or drops.
 fn over_codel(mbps: u32, ecn: EcnMode) -> weft_experiment::Record {
     let word = match ecn {
         EcnMode::Off => "off",
@@ -313,7 +313,7 @@ fn over_codel(mbps: u32, ecn: EcnMode) -> weft_experiment::Record {
     run(&setup, 1)
 }
 
-/// Marks instead of drops: nothing is lost, and the queue stays at the discipline's
+/// With marks instead of drops, nothing is lost, and the queue stays at the discipline's
 /// target.
 #[test]
 fn marks_are_answered_like_losses() {
@@ -348,7 +348,7 @@ fn marks_leave_as_much_as_drops() {
     }
 }
 
-/// RFC 8867 section 5.7's background: many short flows at once.
+/// Background traffic of RFC 8867 section 5.7: many short flows at once.
 #[test]
 fn many_short_flows_come_and_go() {
     let mut setup = over("rate=2mbit,delay=50ms,queue=300ms", 300);

@@ -9,7 +9,7 @@ use weft_links::{ApQueue, MediumSpec, StationId, WifiSpec, WifiStandard, WifiSta
 use weft_units::{Bytes, Duration};
 use world::{goodput, run, seconds};
 
-/// A cell whose stations have these rates.
+/// Creates a cell whose stations have these rates.
 fn cell(standard: WifiStandard, rates: &[&str]) -> WifiSpec {
     let rate = |name: &&str| standard.rate(name).expect("a rate");
     let stations = rates.iter().map(rate).map(WifiStation::new);
@@ -28,7 +28,8 @@ fn setup(spec: WifiSpec, duration: u64) -> Setup {
     setup
 }
 
-/// CUBIC with the window of the GCC thesis's downloads, between two stations.
+/// Creates a CUBIC flow with the window of the GCC thesis's downloads, between two
+/// stations.
 fn tcp(name: &str, from: u16, to: u16) -> FlowSetup {
     let hop = Hop {
         link: 0,
@@ -48,7 +49,8 @@ fn tcp(name: &str, from: u16, to: u16) -> FlowSetup {
     FlowSetup::new(name, route, FlowKind::Tcp(tcp))
 }
 
-/// Exchanges, collisions and idle time add up to the run, and every packet ends once.
+/// Checks that exchanges, collisions and idle time add up to the run, and that every
+/// packet ends once.
 fn check(record: &Record) {
     let link = &record.links[0];
     let channel = link.channels[0];
@@ -64,8 +66,8 @@ fn check(record: &Record) {
     }
 }
 
-/// Payload of one connection of one station without errors: Mbit/s, computed from frame
-/// exchanges with an acknowledgement for every second segment.
+/// Payload of one connection of one station without errors, in Mbit/s, computed from
+/// frame exchanges with an acknowledgement for every second segment.
 #[test]
 fn one_download_or_upload_has_what_its_frames_and_acknowledgements_leave() {
     for (standard, rate, expected) in [

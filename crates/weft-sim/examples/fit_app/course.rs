@@ -1,4 +1,4 @@
-//! A call of an application over one link, second by second.
+//! Call of an application over one link, second by second.
 
 use weft_apps::{App, Model};
 use weft_experiment::{
@@ -25,7 +25,7 @@ impl Course {
     pub fn of(model: &Model, seconds: u64, link: &str) -> Course {
         let link: LinkSpec = link.parse().expect("a link");
         let app = AppSetup {
-            // For messages only.
+            // Only used in messages.
             app: App::Skype,
             model: model.clone(),
             media: AppMedia::OneWay,
@@ -50,7 +50,7 @@ impl Course {
         Course { back, ..up }
     }
 
-    /// Gives the link these rates, each from a second on.
+    /// Gives the link these rates, each from its second on.
     pub fn steps(mut self, steps: &[(u64, u64)]) -> Course {
         let steps = steps.iter();
         let steps = steps.map(|(at, kbps)| (Duration::from_secs(*at), Rate::from_kbps(*kbps)));
@@ -59,7 +59,7 @@ impl Course {
         self
     }
 
-    /// Makes the link lose this share from a second on.
+    /// Makes the link lose this share from this second on.
     pub fn losing(mut self, from: u64, loss: f64) -> Course {
         let step = LineStep {
             at: Duration::from_secs(from),
@@ -70,7 +70,7 @@ impl Course {
         self
     }
 
-    /// Adds TCP in the call's direction from a second on.
+    /// Adds TCP in the call's direction from this second on.
     pub fn beside(mut self, tcp: TcpSetup, from: u64) -> Course {
         let mut flow = FlowSetup::new("tcp", Route::forward(&[0]), FlowKind::Tcp(tcp));
         flow.start = Duration::from_secs(from);
@@ -91,7 +91,7 @@ impl Course {
         self.beside(TcpSetup::long_lived(congestion), from)
     }
 
-    /// Delays the beginning of the call.
+    /// Delays the start of the call.
     pub fn joined_at(mut self, second: u64) -> Course {
         self.flows[0].start = Duration::from_secs(second);
         self
@@ -118,7 +118,7 @@ impl CourseResult {
         bytes as f64 * 0.008 / (to - from) as f64
     }
 
-    /// Returns the rate of a flow that arrived in that time, kbit/s; the call is flow 0.
+    /// Returns the rate at which a flow arrived in that time, kbit/s; the call is flow 0.
     pub fn arrived(&self, flow: usize, from: usize, to: usize) -> f64 {
         let bytes: u64 = self.leg(flow).series[from..to]
             .iter()

@@ -1,4 +1,5 @@
-//! Fits of parameters to figures: a few lines of data for each, and the measurement.
+//! Fits of parameters to published figures: a few lines of data for each, and the
+//! measurement.
 
 use weft_apps::{App, Family, Fitted, Model};
 use weft_experiment::{Application, CongestionKind, TcpSetup};
@@ -7,7 +8,7 @@ use weft_units::Bytes;
 use crate::course::Course;
 use crate::zoom::minute_at;
 
-/// A parameter, its candidate values, and the figure.
+/// Parameter, its candidate values, and the figure.
 pub struct Fit {
     app: App,
     name: &'static str,
@@ -271,13 +272,13 @@ pub const FITS: &[Fit] = &[
     },
 ];
 
-/// Figure 2 of Sander et al.: 10 BDP of 4 Mbit/s and a round trip of 50 ms.
+/// Figure 2 of Sander et al.: 10 BDP at 4 Mbit/s and a round trip of 50 ms.
 const NARROWED: &str = "rate=4mbit,delay=25ms,queue=250kB";
 
-/// The function 10-50 of Boyaci et al.
+/// Function 10-50 of Boyaci et al.
 const DEEP: [(u64, u64); 5] = [(0, 1000), (10, 600), (20, 200), (30, 600), (40, 1000)];
 
-/// Function 10-10 of these authors, down to 40 kbit/s and up again.
+/// Returns function 10-10 of these authors, down to 40 kbit/s and up again.
 fn stairs() -> Vec<(u64, u64)> {
     let down = (0..=12).map(|step| (step * 10, 1000 - step * 80));
     let up = (1..=12).map(|step| (120 + step * 10, 40 + step * 80));
@@ -288,7 +289,7 @@ fn narrowed(model: &Model) -> Course {
     Course::of(model, 120, NARROWED).steps(&[(0, 4000), (60, 500)])
 }
 
-/// CUBIC first, Zoom 30 s later.
+/// Starts CUBIC first, and Zoom 30 s later.
 fn beside_cubic(model: &Model, link: &str) -> Course {
     let course = Course::of(model, 120, link).both_ways().joined_at(30);
     course.beside_one(CongestionKind::Cubic, 0)
@@ -313,8 +314,8 @@ fn falls(course: &Course, seed: u64, span: usize) -> f64 {
     f64::from(least < 0.7 * ran.sent(30, 60))
 }
 
-/// Whether WhatsApp reaches its rate again this many seconds after the link does: figure
-/// 3 of Grote et al.
+/// Returns whether WhatsApp reaches its rate again this many seconds after the link does:
+/// figure 3 of Grote et al.
 fn recovers(model: &Model, seed: u64, queue: &str, seconds: usize) -> bool {
     let link = format!("rate=3mbit,delay=25ms,queue={queue}");
     let steps = [

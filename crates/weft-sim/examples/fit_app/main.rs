@@ -1,7 +1,6 @@
 //! Tries values of every fitted parameter of the application models (`weft_apps::FITTED`)
-//! under the conditions of the figure that it is fitted to, and prints the results beside
-//! the figure (`docs/models/applications.md`):
-//!
+//! under the conditions of the figure that it is fitted to, and prints the results next
+//! to the figure (`docs/models/applications.md`):
 //! `cargo run -p weft-sim --example fit_app -- [APPLICATION [PARAMETER]] [PARAMETER=VALUE]...`
 //!
 //! `PARAMETER=VALUE` replaces the file's value of that parameter. A candidate fits if it
@@ -26,7 +25,7 @@ struct Outcome {
     in_file: f64,
 }
 
-/// A candidate, its measurement, and the deviation from the figure.
+/// Candidate, its measurement, and the deviation from the figure.
 struct Tried {
     value: f64,
     measured: f64,
@@ -53,7 +52,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the error in the file.
+    /// Returns the error in the file, if there is one.
     fn wrong(&self) -> Option<String> {
         let of_file = self.tried.iter().find(|tried| tried.value == self.in_file);
         match of_file {

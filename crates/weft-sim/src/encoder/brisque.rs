@@ -3,7 +3,7 @@
 use weft_units::Codec;
 
 /// Scores by quantizer and by encoded lines relative to captured lines, for pictures that
-/// are shown at the captured size.
+/// are displayed at the captured size.
 struct Table {
     /// Quantizer difference between columns.
     step: f64,
@@ -25,7 +25,7 @@ const VP8: Table = Table {
     ],
 };
 
-/// Means over photographs, as above.
+/// Means over photographs, like `VP8`.
 const H264: Table = Table {
     step: 6.0,
     scores: [
@@ -37,8 +37,8 @@ const H264: Table = Table {
 };
 
 /// Returns the score, 0 best and 100 worst, of a picture with this quantizer and share of
-/// the captured lines; linear between measurements. `None` for a codec
-/// that was not measured.
+/// the captured lines; linear between measurements. `None` for a codec that was not
+/// measured.
 #[must_use]
 pub fn brisque(codec: Codec, quantizer: f64, share: f64) -> Option<f64> {
     match codec {
@@ -82,7 +82,7 @@ mod tests {
         // Halfway between three quarters and all of the lines.
         assert_eq!(TABLE.at(5.0, 0.875), 12.5);
         assert_eq!(TABLE.at(10.0, 0.375), 65.0);
-        // Beyond its ends, the table has the values of its ends.
+        // Beyond its ends, the table continues with its outermost values.
         assert_eq!(TABLE.at(99.0, 2.0), 10.0);
         assert_eq!(TABLE.at(-1.0, 0.1), 40.0);
         assert!(SHARES.is_sorted_by(|a, b| a > b));

@@ -3,17 +3,17 @@ use super::frame::ModelFrame;
 /// Result of decoding a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decoded {
-    /// A picture to be shown.
+    /// New picture to display.
     Picture,
     /// A frame that this one refers to is missing: the previous picture stays.
     Frozen,
 }
 
-/// A decoder that follows the dependencies of frames.
+/// Decoder that follows the dependencies of frames.
 ///
-/// Takes frames in decoding order, without lost ones. Loss of a base frame freezes the
-/// picture until the next keyframe; loss in an upper temporal layer costs frames of that
-/// layer and above only, until the layer's next frame that needs the base alone.
+/// It takes frames in decoding order, without the lost ones. Loss of a base frame freezes
+/// the picture until the next keyframe; loss in an upper temporal layer costs only frames
+/// of that layer and above, until the layer's next frame that needs only the base.
 #[derive(Clone, Debug, Default)]
 pub struct ModelDecoder {
     /// Numbers of the frames in the reference buffers.
@@ -31,7 +31,7 @@ impl ModelDecoder {
         }
     }
 
-    /// Whether only a keyframe can end the freeze.
+    /// Returns whether only a keyframe can end the freeze.
     #[must_use]
     pub fn awaits_keyframe(&self) -> bool {
         self.awaits_keyframe

@@ -1,13 +1,13 @@
 use weft_units::Bytes;
 
-/// One encoded picture, without its contents.
+/// Encoded picture, without its contents.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ModelFrame {
     /// Number from zero, without gaps: dropped pictures have none.
     pub number: u64,
     /// Size after encoding.
     pub size: Bytes,
-    /// Whether it can be decoded alone.
+    /// Whether it can be decoded without other frames.
     pub keyframe: bool,
     /// Temporal layer, `None` without layers.
     pub temporal_layer: Option<u8>,
@@ -15,8 +15,8 @@ pub struct ModelFrame {
     pub layer_sync: bool,
     /// Whether no other frame depends on it.
     pub non_reference: bool,
-    /// Numbers of the frames that it depends on: in the base layer, and in
-    /// the layer above.
+    /// Numbers of the frames that it depends on: in the base layer, and in the layer
+    /// above.
     pub needs: [Option<u64>; 2],
     /// Quantizer index: 0 to 127 for VP8, 0 to 51 for H.264. Higher is coarser.
     pub quantizer: u8,

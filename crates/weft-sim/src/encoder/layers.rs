@@ -21,12 +21,12 @@ pub(super) struct Place {
     pub needs: [Option<u64>; 2],
 }
 
-/// The short pattern of libwebrtc's default_temporal_layers.cc for three
-/// layers: the base refers to the base, the second and third picture to the
-/// base, the fourth to both below.
+/// Short pattern of libwebrtc's default_temporal_layers.cc for three layers: the base
+/// refers to the base, the second and third picture to the base, the fourth to both
+/// below.
 const LAYERS: [u8; 4] = [0, 2, 1, 2];
 const LAYER_SYNC: [bool; 4] = [false, true, true, false];
-/// The highest layer; no frame refers to it.
+/// Highest layer; no frame refers to it.
 const HIGHEST: u8 = 2;
 
 impl Pattern {

@@ -18,7 +18,7 @@ pub struct EncoderModel {
     control: fn(&ModelSetup, Content, Noise) -> Control,
 }
 
-/// libvpx as `weft-media` configures it.
+/// Model of libvpx as `weft-media` configures it.
 static LIBVPX: EncoderModel = EncoderModel {
     parameters: VP8,
     log2_step: vp8::log2_step,
@@ -31,7 +31,7 @@ static LIBVPX: EncoderModel = EncoderModel {
     },
 };
 
-/// OpenH264 as libwebrtc configures it.
+/// Model of OpenH264 as libwebrtc configures it.
 static OPENH264: EncoderModel = EncoderModel {
     parameters: H264,
     log2_step: |quantizer| quantizer / h264::PER_OCTAVE,
@@ -58,7 +58,7 @@ impl EncoderModel {
     }
 }
 
-/// The rate control of one of the encoders.
+/// Rate control of one of the encoders.
 #[derive(Clone, Debug)]
 pub(super) enum Control {
     Vpx(Box<Vpx>),

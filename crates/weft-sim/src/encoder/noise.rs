@@ -11,7 +11,7 @@ pub(super) struct Noise {
     rng: Rng,
 }
 
-/// Bound in standard deviations; chosen by us, so that no frame has an absurd size.
+/// Limit in standard deviations; chosen by us, so that no frame has an absurd size.
 const FARTHEST: f64 = 3.0;
 
 impl Noise {

@@ -24,16 +24,16 @@ const SKIP: f64 = 4.0;
 const BEST: f64 = 0.0;
 /// Steps of a bisection: to a thousandth of a quantizer.
 const BISECTIONS: u32 = 16;
-/// The first picture's quantizer depends on the bits per pixel of the rate
-/// (`RcCalculateIdrQp`): this value up to a number of bits, and the decrease for each
-/// octave more, read from the first pictures of the fit's runs.
+/// Value up to a number of bits per pixel, and decrease for each octave more, of the
+/// first picture's quantizer, which depends on the bits per pixel of the rate
+/// (`RcCalculateIdrQp`). Read from the first pictures of the fit's runs.
 const INITIAL: f64 = 36.0;
 const INITIAL_AT: f64 = 0.0115;
 const INITIAL_SLOPE: f64 = 2.2;
 const INITIAL_BEST: f64 = 26.0;
 /// Largest quantizer increase of later keyframes, read in the same way.
 const KEYFRAME_ABOVE: f64 = 4.0;
-/// Smallest part of its share that a picture has when the group's budget is spent.
+/// Smallest fraction of its share that a picture gets when the group's budget is spent.
 const LEAST: f64 = 0.57;
 
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl OpenH264 {
         &self.noise
     }
 
-    /// Sets the rate; the group's budget changes at once.
+    /// Sets the rate; the group's budget changes immediately.
     pub fn set_rate(&mut self, rate: f64) {
         self.budget *= rate / self.rate;
         self.backlog *= rate / self.rate;

@@ -1,8 +1,8 @@
 use weft_units::Instant;
 
-/// The pictures' rate from their times, as libvpx tracks it (`onyx_if.c`): an interval
-/// that differs by a tenth applies at once, smaller changes move a mean over the last
-/// second.
+/// Frame rate measured from the pictures' times, as libvpx tracks it (`onyx_if.c`): an
+/// interval that differs by a tenth applies immediately, smaller changes move a mean over
+/// the last second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     last: Option<Instant>,
@@ -25,12 +25,12 @@ impl Pace {
         }
     }
 
-    /// Sets the expected pictures per second.
+    /// Sets the expected frame rate.
     pub fn expect(&mut self, fps: f64) {
         self.longest = MAX_STEP / fps;
     }
 
-    /// Takes a picture; returns the present pictures per second.
+    /// Records a picture; returns the current frame rate.
     pub fn on_picture(&mut self, now: Instant) -> f64 {
         let last = self.last.replace(now);
         let interval = last.map_or(0.0, |last| now.saturating_since(last).as_secs_f64());

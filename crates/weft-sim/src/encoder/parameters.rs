@@ -1,11 +1,10 @@
-//! The fitted parameters, as `fit_encoder` prints them.
+//! Fitted parameters, as `fit_encoder` prints them.
 
-/// A value over the quantizer step and the resolution: with
-/// `s = log2(quantizer step)` and `r = log2(height / 360)` it is
-/// `base + step s + scale r + bend s^2 + twist s r`.
+/// Value over the quantizer step and the resolution: with `s = log2(quantizer step)` and
+/// `r = log2(height / 360)` it is `base + step s + scale r + bend s^2 + twist s r`.
 ///
-/// The step is that of RFC 6386 section 14.1 for VP8; for H.264 `s` is a sixth
-/// of the quantizer (section 8.5.8: six indices double the step).
+/// For VP8, the step is that of RFC 6386 section 14.1; for H.264, `s` is a sixth of the
+/// quantizer (section 8.5.8: six indices double the step).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Surface {
     /// Value at `s = 0` and 360 lines.
@@ -33,9 +32,9 @@ pub struct Scatter {
 /// of its quantizer; their difference is the gap.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Transition {
-    /// Part of the gap that one picture closes upwards.
+    /// Fraction of the gap that one picture closes upwards.
     pub rise: f64,
-    /// Part of the gap that one picture closes downwards.
+    /// Fraction of the gap that one picture closes downwards.
     pub fall: f64,
     /// `log2` of the additional bits per dB of improvement.
     pub up: f64,
@@ -43,7 +42,7 @@ pub struct Transition {
     pub down: f64,
 }
 
-/// One encoder on content of complexity 1.
+/// Parameters of one encoder, on content of complexity 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Parameters {
     /// `log2` of a delta frame's bits per pixel.
@@ -66,7 +65,7 @@ pub struct Parameters {
     pub scatter: Scatter,
 }
 
-/// libvpx 1.12, `weft-media`'s configuration, on its clip.
+/// Parameters of libvpx 1.12 in `weft-media`'s configuration, on its clip.
 pub const VP8: Parameters = Parameters {
     delta_bits: surface(11.0278, -4.1120, -1.6301, 0.2407, 0.1308),
     key_bits: surface(2.3053, -0.7230, -0.7547, 0.0000, 0.0000),
@@ -78,7 +77,7 @@ pub const VP8: Parameters = Parameters {
     scatter: scatter(0.294, -0.010),
 };
 
-/// OpenH264 2.6, libwebrtc's configuration, on the same clip.
+/// Parameters of OpenH264 2.6 in libwebrtc's configuration, on the same clip.
 pub const H264: Parameters = Parameters {
     delta_bits: surface(5.5677, -2.8657, -1.6971, 0.1497, 0.2420),
     key_bits: surface(2.5630, -0.8248, -0.7388, 0.0000, 0.0000),

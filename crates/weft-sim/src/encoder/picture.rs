@@ -4,17 +4,16 @@ use weft_experiment::ModelSetup;
 
 use super::parameters::Transition;
 
-/// A picture as rate control sees it.
+/// Picture as rate control sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {
     /// Pictures per second.
     pub fps: f64,
     pub layer: usize,
-    /// `log2` of the time to the picture that it refers to, in 30ths of a
-    /// second.
+    /// `log2` of the time to the picture that it refers to, in 30ths of a second.
     pub distance: f64,
     pub keyframe: bool,
-    /// Most bits that it may have.
+    /// Largest size that it may have, in bits.
     pub budget: Option<f64>,
 }
 
@@ -68,7 +67,7 @@ impl Content {
 }
 
 impl Quality {
-    /// Returns the long-run quality of the quantizer minus the present quality.
+    /// Returns the long-run quality of the quantizer minus the current quality.
     pub fn gap(&self, long_run: f64) -> f64 {
         long_run - self.reference
     }

@@ -35,8 +35,7 @@ fn mean(frames: &[Option<ModelFrame>], value: fn(&ModelFrame) -> f64) -> f64 {
     coded.iter().sum::<f64>() / coded.len() as f64
 }
 
-/// The AC steps of RFC 6386 section 14.1 where their distance changes, and
-/// between.
+/// AC steps of RFC 6386 section 14.1 where their distance changes, and between.
 #[test]
 fn quantizer_steps_are_those_of_vp8() {
     let steps = [
@@ -79,7 +78,7 @@ fn the_target_rate_is_met_without_drops() {
         let mut encoder = encoder(setup(codec, height, rate), 1);
         let frames = encode(&mut encoder, 0, 600);
         assert!(frames[0].is_some_and(|f| f.keyframe));
-        // OpenH264 may skip one to pay for the keyframe.
+        // OpenH264 may skip one picture to pay for the keyframe.
         assert!(frames[30..].iter().all(|f| f.is_some_and(|f| !f.keyframe)));
         let settled = kbps(&frames[150..]) / rate as f64;
         assert!(
@@ -111,7 +110,7 @@ fn a_lower_rate_or_harder_content_costs_quality() {
                 worse.0 < standard.0 - 0.5 && worse.1 < standard.1 && worse.2 > standard.2 + 3.0
             );
         }
-        // Twice the rate at twice the bits per quantizer gives equal quality.
+        // Twice the rate at twice the bits per quantizer gives the same quality.
         let scaled = quality(2000, 2.0);
         assert!(
             (scaled.0 - standard.0).abs() < 0.3,

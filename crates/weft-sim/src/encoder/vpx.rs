@@ -1,9 +1,9 @@
-//! libvpx's rate control for VP8: one pass, constant bit rate, as `weft-media`
-//! configures it.
+//! libvpx's rate control for VP8: one pass, constant bit rate, as `weft-media` configures
+//! it.
 //!
 //! The rules are those of libvpx (`vp8/encoder/ratectl.c` and `onyx_if.c`, functions
 //! named below); the cost of pictures at a quantizer is fitted. Golden frames are left
-//! out: they get no extra bits in this mode.
+//! out, because they get no extra bits in this mode.
 
 mod aim;
 mod control;
@@ -36,8 +36,8 @@ const GUESS: f64 = 2_850_000.0 / 512.0 / 256.0;
 const KEY_GUESS: f64 = 4_500_000.0 / 512.0 / 256.0;
 /// Number of pictures after which the limits by the average quantizer apply.
 const LEARNING: u32 = 150;
-/// Share of the rate up to each of three layers, and of the pictures:
-/// `weft-media`'s `vp8/encoder.rs`.
+/// Share of the rate up to each of three layers, and of the pictures: `weft-media`'s
+/// `vp8/encoder.rs`.
 const RATE_SHARES: [f64; 3] = [0.4, 0.6, 1.0];
 const PICTURE_SHARES: [f64; 3] = [0.25, 0.5, 1.0];
 
@@ -47,7 +47,7 @@ pub(super) struct Vpx {
     noise: Noise,
     quality: Quality,
     rate: f64,
-    /// One for each temporal layer.
+    /// Rate control of each temporal layer.
     layers: Vec<Layer>,
     /// Pictures since the last keyframe.
     since_keyframe: u32,
@@ -58,8 +58,8 @@ pub(super) struct Vpx {
     decimation: u32,
     skips_left: u32,
     guess: SizeGuess,
-    /// Whether the last frame had a budget and was no keyframe. The first of several is
-    /// never dropped (`weft-media`'s `vp8/within.rs`, `copied`).
+    /// Whether the last frame had a budget and was not a keyframe. The first of several
+    /// such frames is never dropped (`weft-media`'s `vp8/within.rs`, `copied`).
     within: bool,
 }
 
@@ -117,7 +117,7 @@ impl Vpx {
         &self.noise
     }
 
-    /// Sets the rate. A lower rate has a smaller buffer, which cuts the saved bits
+    /// Sets the rate. A lower rate has a smaller buffer, which reduces the saved bits
     /// (`vp8_change_config`).
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
@@ -159,7 +159,7 @@ impl Vpx {
         Some(outcome)
     }
 
-    /// Advances the time of a layer's buffer and removes a picture's bits.
+    /// Advances the time of a layer's buffer and subtracts a picture's bits.
     fn fill(&mut self, layer: usize, fps: f64, bits: f64) {
         let share = self.share(layer, fps);
         let layer = &mut self.layers[layer];
@@ -167,8 +167,9 @@ impl Vpx {
         layer.level = (layer.level + share - bits).min(full);
     }
 
-    /// `vp8_check_drop_buffer`: a low buffer drops pictures in a pattern, an
-    /// empty one every picture (`calc_pframe_target_size`).
+    /// Returns whether a picture is dropped (`vp8_check_drop_buffer`): a low buffer drops
+    /// pictures in a pattern, an empty one drops every picture
+    /// (`calc_pframe_target_size`).
     fn drops(&mut self, picture: Picture) -> bool {
         let level = self.layers[picture.layer].level;
         let mark = DROP_MARK * self.optimal(picture.layer);

@@ -22,7 +22,7 @@ fn ties_come_in_the_order_in_which_they_were_set() {
     for &i in &[2, 0, 3, 1] {
         event_queue.set(slots[i], Some(at(7)));
     }
-    // Set again to the same time: keeps its place.
+    // Set again to the same time, so it keeps its position.
     event_queue.set(slots[2], Some(at(7)));
     assert_eq!(drain(&mut event_queue), [(2, 7), (0, 7), (3, 7), (1, 7)]);
 }

@@ -3,7 +3,7 @@ use weft_experiment::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Tcp
 use weft_links::{MediumSpec, StationId};
 use weft_units::Duration;
 
-/// An upload from left to right and one from right to left.
+/// Creates an upload from left to right and one from right to left.
 fn two_uploads() -> Setup {
     let mut setup = Setup::new(Duration::from_secs(30));
     let link = "rate=2mbit,delay=25ms,queue=2bdp".parse().expect("a link");
@@ -47,13 +47,13 @@ fn flows_run_over_a_medium_that_stations_share() {
         assert_eq!(time.elapsed(), setup.duration);
         assert!(time.idle < Duration::from_secs(3), "it is busy: {time:?}");
     }
-    // Only one station sends at a time, so the other's use blocks it.
+    // Only one station sends at a time, so its use blocks the other.
     assert!(up.used <= down.blocked && down.used <= up.blocked);
     let passing = setup.duration - up.used - down.used - up.idle.max(down.idle);
     assert!(passing > Duration::from_secs(1), "turns cost: {passing:?}");
 
-    // Two megabits for both uploads, their acknowledgements and the turns; over a wired
-    // medium each upload has as much alone.
+    // Both uploads, their acknowledgements and the turns share two megabits; over a wired
+    // medium, each upload has as much alone.
     let both = delivered_mbps(&record, 0) + delivered_mbps(&record, 1);
     assert!((1.4..1.9).contains(&both), "{both} Mbit/s together");
     let wired = run(&setup, 1, &mut ()).expect("a setup that can be run");

@@ -4,42 +4,42 @@ use weft_units::{Duration, Instant};
 use crate::network::Network;
 use crate::packet::{LegId, Packet};
 
-/// A running flow. It is called when one of its packets or timers is due, and sends
-/// through the network.
+/// Running flow. It is called when one of its packets or timers is due, and sends through
+/// the network.
 pub(crate) trait Flow: Send {
     /// Handles a timer of the flow, perhaps too early. `key` is the number that the flow
-    /// gave it.
+    /// chose for it.
     fn on_timer(&mut self, now: Instant, key: u32, network: &mut Network);
 
-    /// Takes a packet of the flow that reached the end of its leg.
+    /// Handles a packet of the flow that reached the end of its leg.
     fn on_packet(&mut self, now: Instant, packet: &Packet, network: &mut Network);
 
-    /// Takes a packet of the flow that was dropped.
+    /// Handles a packet of the flow that was dropped.
     fn on_dropped(&mut self, _packet: &Packet) {}
 
-    /// Takes a packet that has crossed the first link of a leg for which the flow asked
+    /// Handles a packet that has crossed the first link of a leg for which the flow asked
     /// to be notified.
     fn on_left(&mut self, _now: Instant, _packet: &Packet, _network: &mut Network) {}
 
     /// Ends a sampling period.
     fn sample(&mut self, at: Instant);
 
-    /// Returns the details of this kind of flow. `share` counts the flows of the setup that
-    /// are one here, from 0.
+    /// Returns the details of this kind of flow. `share` counts the flows of the setup
+    /// that are combined here, from 0.
     fn detail(&mut self, share: usize) -> FlowDetail;
 }
 
-/// The two legs of one of a flow's routes.
+/// Two legs of a route of the flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Legs {
-    /// From the source to the sink.
+    /// Leg from the source to the sink.
     pub there: LegId,
-    /// From the sink to the source.
+    /// Leg from the sink to the source.
     pub back: LegId,
 }
 
 impl Legs {
-    /// Whether `leg` is one of them.
+    /// Returns whether `leg` is one of the two.
     pub fn has(&self, leg: LegId) -> bool {
         leg == self.there || leg == self.back
     }

@@ -23,19 +23,19 @@ use flow::{Flow, Legs, Span};
 use tcp::TcpFlow;
 use udp::UdpFlow;
 
-/// All flows of a run.
+/// Flows of a run.
 pub(crate) struct Flows {
-    /// Flows, and the conference, which all its groups share.
+    /// Running flows, including the conference, which all its groups share.
     running: Vec<Box<dyn Flow>>,
-    /// One for each flow of the setup.
+    /// Entry for each flow of the setup.
     parts: Vec<Part>,
 }
 
-/// A flow of the setup with its name and its legs in the network.
+/// Flow of the setup with its name and its legs in the network.
 struct Part {
     name: String,
     legs: Vec<Legs>,
-    /// Position among those that run.
+    /// Position among the running flows.
     running: usize,
     /// Number among the flows that share it.
     share: usize,
@@ -57,10 +57,10 @@ impl Flows {
         let singles = setups.len() - setups.iter().filter(is_shared).count();
         for setup in setups {
             let rng = rng.stream(&setup.name);
-            // The conference comes last.
+            // The conference comes after the other flows.
             let (running, share) = match &setup.kind {
                 FlowKind::Conference(_) => (singles, groups.len()),
-                // Beyond all groups.
+                // Larger than the number of any group.
                 FlowKind::Interconnect(_) => (singles, usize::MAX),
                 _ => (flows.running.len(), 0),
             };
@@ -96,7 +96,7 @@ impl Flows {
         flows
     }
 
-    /// Returns what runs at this position.
+    /// Returns the running flow at this position.
     pub fn running(&mut self, index: usize) -> &mut dyn Flow {
         self.running[index].as_mut()
     }
@@ -144,7 +144,7 @@ fn add_legs(index: usize, setup: &FlowSetup, rng: &Rng, network: &mut Network) -
     setup.routes.iter().enumerate().map(add).collect()
 }
 
-/// Creates a flow that shares nothing with others.
+/// Creates a flow that shares nothing with other flows.
 fn single(
     index: usize,
     setup: &FlowSetup,

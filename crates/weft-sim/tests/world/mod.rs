@@ -1,4 +1,4 @@
-//! Setups and figures that the tests share.
+//! Setups and measurements that the tests share.
 #![allow(dead_code)]
 
 use weft_experiment::{
@@ -20,7 +20,7 @@ pub fn run(setup: &Setup, seed: u64) -> Record {
     weft_sim::run(setup, seed, &mut ()).expect("a setup that can be run")
 }
 
-/// One link for all flows, with equal directions.
+/// Creates a setup with one link for all flows, with equal directions.
 pub fn over(spec: &str, duration: u64) -> Setup {
     let mut setup = Setup::new(seconds(duration));
     setup
@@ -34,7 +34,7 @@ pub fn long_lived(name: &str, kind: CongestionKind) -> FlowSetup {
     FlowSetup::new(name, Route::forward(&[0]), tcp)
 }
 
-/// Long-lived flows over a link of 50 ms round trip and 2 BDP of queue.
+/// Creates long-lived flows over a link with a round trip of 50 ms and 2 BDP of queue.
 pub fn bottleneck(mbps: f64, duration: u64, kinds: &[CongestionKind]) -> Setup {
     let spec = format!("rate={}kbit,delay=25ms,queue=2bdp", mbps * 1000.0);
     let mut setup = over(&spec, duration);

@@ -23,7 +23,7 @@ fn frames(temporal_layers: u8, count: u64, second_keyframe: u64) -> Vec<ModelFra
     (0..count).map(frame).collect()
 }
 
-/// Returns the numbers of the frames that freeze when `lost` never arrive.
+/// Returns the numbers of the frames that freeze if `lost` never arrive.
 fn frozen(frames: &[ModelFrame], lost: &[u64]) -> Vec<u64> {
     let mut decoder = ModelDecoder::new();
     let arrived = frames.iter().filter(|f| !lost.contains(&f.number));
@@ -36,14 +36,14 @@ fn one_lost_frame_without_layers_freezes_until_the_keyframe() {
     let frames = frames(1, 20, 12);
     assert_eq!(frozen(&frames, &[]), [0_u64; 0]);
     assert_eq!(frozen(&frames, &[4]), (5..12).collect::<Vec<u64>>());
-    // The keyframe is lost, too: the freeze does not end.
+    // The keyframe is also lost: the freeze does not end.
     assert_eq!(
         frozen(&frames, &[4, 12]),
         [5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19]
     );
 }
 
-/// Layers of the frames: 0 2 1 2, from each keyframe on.
+/// Layers of the frames: 0 2 1 2, starting at each keyframe.
 #[test]
 fn only_a_lost_base_frame_needs_a_keyframe_with_layers() {
     let frames = frames(3, 20, 12);

@@ -1,4 +1,4 @@
-//! Pictures within a budget, as `h264/within.rs` of `weft-media` encodes them with
+//! Pictures within a budget, encoded as `h264/within.rs` of `weft-media` does with
 //! OpenH264.
 
 use weft_publish::fitting::Seen;

@@ -20,8 +20,8 @@ fn step(codec: Codec, from: u64, to: u64) -> Vec<f64> {
 }
 
 /// The bucket held 0.6 s of 2.5 Mbps. At 500 kbps it has room for 1.0 s and a target of
-/// 0.6 s: 0.4 s are spent at once, so that the first half-second has 0.9 s of the rate,
-/// 1.8 of the target.
+/// 0.6 s: 0.4 s are spent at once, so the first half-second gets 0.9 s of the rate, 1.8
+/// times the target.
 #[test]
 fn vp8_spends_what_was_saved_up_after_a_step_down() {
     let halves = step(Codec::Vp8, 2500, 500);
@@ -80,9 +80,9 @@ fn below_its_floor_vp8_drops_pictures_at_the_coarsest_quantizer() {
     );
 }
 
-/// Both aim at more than four shares. VP8's was measured at 2.3 because there were no
-/// recent keyframes, H.264's at 4.2, and the frame after a coarse keyframe is large in
-/// VP8.
+/// Both encoders aim at more than four shares. VP8's was measured at 2.3 because there
+/// were no recent keyframes, H.264's at 4.2; in VP8, the frame after a coarse keyframe is
+/// large.
 #[test]
 fn a_forced_keyframe_costs_several_frames() {
     for (codec, expected) in [(Codec::Vp8, 1.9..2.7), (Codec::H264, 3.5..4.6)] {
@@ -112,7 +112,7 @@ fn h264_skips_every_second_picture_in_debt() {
     assert_eq!(skipped[0], 1);
 }
 
-/// 40, 20 and 40 % of the rate for a quarter, a quarter and half of the
+/// The layers get 40, 20 and 40 % of the rate for a quarter, a quarter and half of the
 /// pictures.
 #[test]
 fn temporal_layers_have_their_shares_of_the_rate() {

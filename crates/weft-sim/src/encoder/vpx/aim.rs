@@ -5,7 +5,7 @@ use super::{Aim, BEST, INITIAL, LEARNING, MAXIMUM, OPTIMAL, OVERSHOOT, UNDERSHOO
 use crate::encoder::picture::Picture;
 
 impl Vpx {
-    /// `calc_iframe_target_size`.
+    /// Returns the target of a keyframe (`calc_iframe_target_size`).
     pub(super) fn aim_keyframe(&self, picture: Picture) -> Aim {
         let share = self.share(picture.layer, picture.fps);
         let layer = &self.layers[picture.layer];
@@ -35,8 +35,8 @@ impl Vpx {
         }
     }
 
-    /// `calc_pframe_target_size`, and the limits of the quantizer in
-    /// `encode_frame_to_data_rate`.
+    /// Returns the target of a delta frame (`calc_pframe_target_size`), with the limits
+    /// of the quantizer in `encode_frame_to_data_rate`.
     pub(super) fn aim_delta(&mut self, picture: Picture) -> Aim {
         let mut share = self.own_share(picture.layer, picture.fps);
         share *= match self.decimation {

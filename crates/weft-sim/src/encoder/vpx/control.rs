@@ -8,7 +8,7 @@ use crate::encoder::parameters::VP8;
 use crate::encoder::picture::{Outcome, Picture};
 
 impl Vpx {
-    /// `vp8_regulate_q`: the quantizer whose estimated bits are nearest.
+    /// Returns the quantizer whose estimated bits are nearest (`vp8_regulate_q`).
     pub(super) fn choose(&self, picture: Picture, aim: &Aim) -> f64 {
         let guess = |quantizer: f64| self.guess(picture, quantizer);
         let mut quantizer = aim.best;
@@ -38,8 +38,8 @@ impl Vpx {
         per_pixel * self.content.pixels
     }
 
-    /// `vp8_update_rate_correction_factors`, `vp8_adjust_key_frame_context`
-    /// and the averages in `encode_frame_to_data_rate`.
+    /// Applies `vp8_update_rate_correction_factors`, `vp8_adjust_key_frame_context` and
+    /// the averages in `encode_frame_to_data_rate`.
     pub(super) fn learn(&mut self, picture: Picture, outcome: &Outcome) {
         let ratio = outcome.bits / self.guess(picture, outcome.quantizer);
         let share = self.share(picture.layer, picture.fps);

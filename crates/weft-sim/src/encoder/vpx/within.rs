@@ -1,4 +1,4 @@
-//! Pictures within a budget, as `vp8/within.rs` of `weft-media` encodes them with libvpx.
+//! Pictures within a budget, encoded as `vp8/within.rs` of `weft-media` does with libvpx.
 
 use weft_publish::fitting::Seen;
 use weft_publish::fitting::vp8::{AGAIN_SLOPE, AIMS, KEYFRAME_SLOPE, NEXT_SLOPE, log2_step};
@@ -6,12 +6,12 @@ use weft_publish::fitting::vp8::{AGAIN_SLOPE, AIMS, KEYFRAME_SLOPE, NEXT_SLOPE, 
 use super::{Aim, Vpx};
 use crate::encoder::picture::{Outcome, Picture};
 
-/// The coarsest quantizer of the codec; without a budget it is `WORST`.
+/// Coarsest quantizer of the codec; without a budget it is `WORST`.
 const COARSEST: f64 = 127.0;
 
 impl Vpx {
     /// Chooses a quantizer that fits, if there is one. Rate control learns from every
-    /// attempt, and is charged for the last one.
+    /// attempt, and is charged only for the last one.
     pub(super) fn encode_within(
         &mut self,
         picture: Picture,

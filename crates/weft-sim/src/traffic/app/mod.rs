@@ -1,4 +1,4 @@
-//! Models of call applications, one at each end.
+//! Models of call applications, one model at each end.
 
 use weft_apps::{Content, End};
 use weft_experiment::{AppMedia, AppSetup, FlowDetail};
@@ -16,7 +16,7 @@ pub(crate) struct AppFlow {
     span: Span,
     slot: Slot,
     rng: Rng,
-    /// The ends at the source and at the sink, once the call has begun.
+    /// Ends at the source and at the sink, once the call has started.
     ends: Option<Box<[End; 2]>>,
     on_their_way: InFlight,
 }

@@ -17,7 +17,7 @@ fn setup(app: App, media: AppMedia, link: &str) -> Setup {
     setup
 }
 
-/// Returns the Mbit/s delivered from source to sink, and back.
+/// Returns the Mbit/s delivered from source to sink, and from sink to source.
 fn rates(setup: &Setup) -> (f64, f64) {
     let record = run(setup, 1, &mut ()).expect("a run");
     let route = &record.flows[0].routes[0];

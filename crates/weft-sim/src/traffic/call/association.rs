@@ -1,4 +1,4 @@
-//! The association of one end: the ICE agent of `weft-ice` decides which paths are alive.
+//! Association of one end: the ICE agent of `weft-ice` decides which paths are alive.
 //! This module connects it to a run: routes get addresses, and the agent's clock is ahead
 //! of the run's by the time that connecting took.
 
@@ -55,12 +55,12 @@ impl Association {
         up
     }
 
-    /// Takes a STUN message that arrived on this path.
+    /// Handles a STUN message that arrived on this path.
     pub fn on_datagram(&mut self, now: Instant, path: PathId, datagram: &[u8]) {
         self.due = None;
         let tuple = self.routes[usize::from(path.0)];
         let now = now + self.ahead;
-        // The agent counts messages that it refuses, such as a late answer.
+        // The agent counts messages that it rejects, such as a late answer.
         let _ = self.agent.handle_datagram(now, tuple, datagram);
     }
 
@@ -124,13 +124,13 @@ impl Association {
             }
             Event::PathDown { path, .. } => of(path).map(|path| Input::PathDown { path }),
             Event::PathSilent { path } => of(path).map(|path| Input::PathSilent { path }),
-            // A path is a route of the run, and those stay.
+            // A path is a route of the run, and routes are never removed.
             Event::PathRemoved { .. } | Event::Selected { .. } => None,
         }
     }
 
-    /// Returns the path between two addresses: the agent numbers paths in the order
-    /// of their first answers.
+    /// Returns the path between two addresses: the agent numbers paths in the order of
+    /// their first answers.
     fn route(&self, tuple: FiveTuple) -> PathId {
         let index = self.routes.iter().position(|route| *route == tuple);
         PathId(index.expect("the agent has no other addresses") as u8)

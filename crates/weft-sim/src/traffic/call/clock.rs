@@ -1,8 +1,8 @@
-//! The clock of one end, which may be faster or slower than the run's.
+//! Clock of one end, which may be faster or slower than the run's.
 
 use weft_units::{Duration, Instant};
 
-/// A clock that equals the run's when the call begins.
+/// Clock that equals the run's when the call starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Clock {
     begun_at: Instant,

@@ -1,9 +1,9 @@
-//! The time that an end takes to decode repair packets.
+//! Time that an end needs to decode repair packets.
 
 use weft_units::{Duration, Instant};
 
-/// Decodes sequentially: a picture is shown after the repair packets that arrived before
-/// it are decoded. The network does not wait for the decoder.
+/// Sequential decoder: a picture is displayed after the repair packets that arrived
+/// before it are decoded. The network does not wait for the decoder.
 pub(super) struct Decoder {
     repair: Duration,
     busy_until: Instant,

@@ -1,4 +1,4 @@
-//! The two ends of a call and the packets between them.
+//! Two ends of a call and the packets between them.
 
 use weft_experiment::{CallRecord, CallSetup, FlowDetail, SideSetup};
 use weft_links::Ecn;
@@ -24,7 +24,7 @@ pub(crate) struct CallFlow {
     slots: [Slot; 2],
     store: Store,
     waiting: Option<Box<Waiting>>,
-    /// Caller and callee, once the call has begun.
+    /// Caller and callee, once the call has started.
     sides: Option<Box<[Side; 2]>>,
     /// Streams of the caller and of the callee.
     frames: [Vec<Frames>; 2],
@@ -32,14 +32,15 @@ pub(crate) struct CallFlow {
     decoders: [Decoder; 2],
 }
 
-/// Data for the beginning of the call.
+/// Data for the start of the call.
 struct Waiting {
     setup: CallSetup,
     paths: Vec<(Duration, Policy)>,
     rng: Rng,
 }
 
-/// The flow's timers: those of the two ends, then its beginning and end.
+/// First key of the flow's own timers, for its start and end; the keys of the two ends
+/// come before.
 const SPAN: u32 = 2;
 
 impl CallFlow {
@@ -119,8 +120,9 @@ impl CallFlow {
         Some((PathId(index as u8), end))
     }
 
-    /// Handles the end of one copy of a datagram; the last one returns its memory to the
-    /// session that sent it. The memory of a STUN message is not the session's.
+    /// Handles the end of one copy of a datagram; with the last copy, the memory goes
+    /// back to the session that sent it. A STUN message's memory does not belong to the
+    /// session.
     fn release(&mut self, key: u32, sender: End) {
         if let (Some(sides), Some((Content::Rtp | Content::Rtcp, bytes))) =
             (&mut self.sides, self.store.release(key))
@@ -274,7 +276,7 @@ impl Flow for CallFlow {
         });
         match record {
             Some(record) => FlowDetail::Call(Box::new(record)),
-            // The run was stopped before it began.
+            // The run was stopped before the call started.
             None => FlowDetail::Packets,
         }
     }

@@ -1,7 +1,8 @@
-//! A call: two sessions of `weft-session` over the paths of the network.
+//! Call: two sessions of `weft-session` over the paths of the network.
 //!
 //! An agent of `weft-ice` at each end forms the association between them; its STUN
-//! messages travel beside the media. Packets have their sizes on the wire and no cipher.
+//! messages travel along with the media. Packets have their sizes on the wire but are not
+//! encrypted.
 
 mod association;
 mod clock;
@@ -22,12 +23,12 @@ pub(crate) const UDP_IP: usize = 28;
 pub(crate) const SRTP_TAG: usize = 16;
 /// Size of that tag and the SRTCP index (RFC 7714 section 9.1).
 pub(crate) const SRTCP_TRAILER: usize = 20;
-/// One of the two ends of a call.
+/// End of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum End {
-    /// At the sources of the routes.
+    /// End at the sources of the routes.
     Caller,
-    /// At their sinks.
+    /// End at the sinks of the routes.
     Callee,
 }
 

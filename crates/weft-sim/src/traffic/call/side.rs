@@ -23,7 +23,7 @@ pub(super) struct Side {
     outgoing: Vec<Outgoing>,
     /// Streams of the other end, in its order.
     incoming: Vec<StreamId>,
-    /// Cameras come first among `outgoing`. There is one peer.
+    /// Publisher with one peer. Cameras come first among `outgoing`.
     publisher: Publisher<()>,
     series: Vec<CallSample>,
     path_changes: Vec<PathChange>,
@@ -34,9 +34,9 @@ pub(super) struct Side {
 /// Request of an end to its caller.
 pub(super) enum Action {
     Transmit(weft_session::Transmit),
-    /// A STUN message.
+    /// STUN message to send.
     TransmitStun(PathId, Vec<u8>),
-    /// The number of the other end's stream, and a frame of it.
+    /// Number of the other end's stream, and a frame of it.
     Show(usize, weft_session::ReceivedFrame),
 }
 
@@ -123,8 +123,8 @@ impl Side {
         }
     }
 
-    /// Passes the media's state to the association, before each input and thus before it
-    /// decides about a path.
+    /// Passes the media's state to the association. Call this before each input, so that
+    /// it comes before a decision about a path.
     pub fn pass_signs_of_life(&mut self) {
         if self.association.is_suspicious() {
             for (path, rtt, heard_at) in self.session.signs_of_life() {

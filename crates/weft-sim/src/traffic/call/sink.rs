@@ -1,4 +1,4 @@
-//! The receiving end of one stream: which frames were shown, and when.
+//! Receiving end of one stream: which frames were displayed, and when.
 
 use weft_experiment::{FrameLog, FrameRecord, FrameShown};
 use weft_session::ReceivedFrame;
@@ -7,10 +7,10 @@ use weft_units::{Bytes, Freezes, Instant};
 use super::clock::Clock;
 use super::source::EncodedFrame;
 
-/// Position of a frame's number in its bytes, behind the bytes that payload formats read.
+/// Position of a frame's number in its bytes, after the bytes that payload formats read.
 const NUMBER_AT: usize = 16;
 
-/// Every frame of one stream, from the encoder to the display.
+/// Frames of one stream, from the encoder to the display.
 #[derive(Default)]
 pub(super) struct Frames {
     pub records: FrameLog,
@@ -49,8 +49,8 @@ impl Frames {
         &buffer[..size.0 as usize]
     }
 
-    /// Records that a frame of the receiver's session, whose clock this is, was
-    /// displayed. Ignores a frame that was never sent.
+    /// Records that a frame of the receiver's session was displayed; `clock` is the
+    /// receiver's. Ignores a frame that was never sent.
     pub fn show(&mut self, now: Instant, clock: Clock, frame: &ReceivedFrame) {
         let number = frame.data.get(NUMBER_AT..NUMBER_AT + 8);
         let number = number.and_then(|bytes| Some(u64::from_be_bytes(bytes.try_into().ok()?)));

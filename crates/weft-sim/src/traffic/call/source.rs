@@ -12,16 +12,16 @@ use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 pub use model::Model;
 pub use synthetic::Synthetic;
 
-/// An encoder in virtual time.
+/// Encoder in virtual time.
 pub trait FrameEncoder {
-    /// Sets the rate to follow, at once or as soon as the encoder can.
+    /// Sets the target rate, which applies at once or as soon as the encoder can follow.
     fn set_target(&mut self, now: Instant, rate: Rate);
 
     /// Encodes a picture captured now; `None` if rate control drops it.
     fn encode(&mut self, now: Instant, encoding: &Encoding) -> Option<EncodedFrame>;
 }
 
-/// A camera with its encoder, in virtual time. Pictures have constant intervals; the
+/// Camera with its encoder, in virtual time. Pictures have constant intervals; the
 /// product's code decides which are encoded, and how.
 pub struct Camera {
     control: EncoderControl,
@@ -95,7 +95,7 @@ impl Camera {
         }
     }
 
-    /// Sets the rate to follow from now on.
+    /// Sets the target rate from now on.
     pub fn set_target(&mut self, now: Instant, rate: Rate) {
         self.encoder.set_target(now, rate);
     }
@@ -118,14 +118,14 @@ impl Camera {
     }
 }
 
-/// One encoded frame.
+/// Encoded frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EncodedFrame {
     /// Size after encoding.
     pub size: Bytes,
     /// Whether it can be decoded without another frame.
     pub keyframe: bool,
-    /// Temporal layer, if there are any.
+    /// Temporal layer, if there are layers.
     pub temporal_layer: Option<u8>,
     /// Whether it refers to the base layer only.
     pub layer_sync: bool,

@@ -21,8 +21,7 @@ impl Content {
     }
 }
 
-/// Holds each datagram once, however many paths it travels on, until its last copy has
-/// ended.
+/// Holds each datagram once, for any number of paths, until its last copy has ended.
 #[derive(Default)]
 pub(super) struct Store {
     entries: Vec<Entry>,
@@ -36,7 +35,7 @@ struct Entry {
     has_arrived: bool,
 }
 
-/// A copy of a datagram that passed SRTP.
+/// Copy of a datagram that passed SRTP.
 pub(super) struct Arrived<'a> {
     pub content: Content,
     pub bytes: &'a [u8],

@@ -1,4 +1,4 @@
-//! The streams of a call's ends: their identifiers on the wire and the sources of their
+//! Streams of a call's ends: their identifiers on the wire and the sources of their
 //! frames.
 
 use weft_experiment::{MicrophoneSetup, SideSetup};
@@ -13,7 +13,7 @@ use super::End;
 use super::sink::Frames;
 use super::source::{Camera, EncodedFrame};
 
-/// A stream that this end sends.
+/// Stream that this end sends.
 pub(super) struct Outgoing {
     pub stream: StreamId,
     codec: Codec,
@@ -30,11 +30,11 @@ pub(super) enum Source {
     },
 }
 
-/// Payload format of all picture frames, whatever their model: its payload descriptor
-/// tells a receiver all it must know about a frame without contents.
+/// Payload format of all picture frames, for any model: its payload descriptor contains
+/// everything that a receiver must know about a frame without contents.
 const PICTURES: Codec = Codec::Vp8;
 
-/// SSRC of a stream, of its retransmissions and of its repair packets.
+/// Returns the SSRCs of a stream, of its retransmissions and of its repair packets.
 fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc, Ssrc) {
     let first = match end {
         End::Caller => 0x1000,
@@ -44,12 +44,12 @@ fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc, Ssrc) {
     (Ssrc(ssrc), Ssrc(ssrc + 1), Ssrc(ssrc + 2))
 }
 
-/// Payload types of a stream, of its retransmissions and of its repair
-/// packets: dynamic ones (RFC 3551 section 6).
+/// Payload types of a stream, of its retransmissions and of its repair packets: dynamic
+/// ones (RFC 3551 section 6).
 const VIDEO_TYPES: (u8, u8, u8) = (96, 97, 98);
 const AUDIO_TYPE: u8 = 111;
 
-/// Whether an RTP packet is a repair packet (payload type, RFC 3550 section 5.1).
+/// Returns whether an RTP packet is a repair packet (payload type, RFC 3550 section 5.1).
 pub(super) fn is_repair(packet: &[u8]) -> bool {
     packet
         .get(1)
@@ -165,7 +165,7 @@ impl Source {
 }
 
 impl Outgoing {
-    /// Passes the frame that is ready to the session.
+    /// Passes the next frame to the session.
     pub fn send(
         &mut self,
         now: Instant,
@@ -197,7 +197,7 @@ impl Outgoing {
             captured_at: now,
             audio_level: None,
         };
-        // The stream was added at the beginning and is never removed.
+        // The stream was added at the start and is never removed.
         let sent = session.send_frame(now, self.stream, &frame);
         debug_assert_eq!(sent, Ok(()));
     }

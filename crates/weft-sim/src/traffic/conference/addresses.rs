@@ -5,23 +5,24 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use super::super::flow::Legs;
 use crate::packet::LegId;
 
-/// End of a datagram's way.
+/// Owner of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// A server, as people know it.
+    /// Server, at its address for people.
     Server(usize),
-    /// The person at the end of a route.
+    /// Person at the end of a route.
     Person(usize),
-    /// A server at one end of a route between two: 0 for the first of them, or 1.
+    /// Server at one end of a route between two servers: 0 for the first of them, or 1.
     Between(usize, usize),
-    /// Nothing.
+    /// No owner.
     Nowhere,
 }
 
-/// First octets: of people, and of the servers at the ends of the links between them.
+/// First octets of the addresses: of people, and of the servers at the ends of the links
+/// between them.
 const PERSON: u8 = 10;
 const ENDS: [u8; 2] = [11, 12];
-/// Network of the servers (RFC 5737), as people know them, and the port of all servers.
+/// Network of the servers for people (RFC 5737), and the port of all servers.
 const SERVERS: [u8; 3] = [198, 51, 100];
 const SERVER_PORT: u16 = 5_000;
 
@@ -64,7 +65,7 @@ pub(super) fn place_of(address: SocketAddr) -> Place {
     }
 }
 
-/// Returns the leg from one address to the other, if a network joins them.
+/// Returns the leg from one address to the other, if a network connects them.
 pub(super) fn leg(legs: &[Legs], from: SocketAddr, to: SocketAddr) -> Option<LegId> {
     match (place_of(from), place_of(to)) {
         (Place::Server(_), Place::Person(route)) => Some(legs.get(route)?.there),

@@ -24,7 +24,7 @@ struct Encoding {
 
 /// Picture in one encoding.
 pub(super) struct Picture {
-    /// Place of the encoding.
+    /// Index of the encoding.
     pub encoding: usize,
     pub frame: EncodedFrame,
     pub data: Vec<u8>,
@@ -74,7 +74,7 @@ impl SimulcastCamera {
         }
     }
 
-    /// Takes the server's word which encodings anybody watches.
+    /// Sets which encodings anybody watches, according to the server.
     pub fn set_wanted(&mut self, wanted: &[bool]) {
         for (encoding, wanted) in self.encodings.iter_mut().zip(wanted) {
             encoding.state.is_wanted = *wanted;
@@ -88,7 +88,7 @@ impl SimulcastCamera {
         }
     }
 
-    /// Captures the picture that is due.
+    /// Captures the due picture.
     pub fn capture(&mut self, now: Instant) -> Vec<Picture> {
         let (person, number) = (self.person, self.pictures);
         self.pictures += 1;
@@ -117,7 +117,7 @@ impl SimulcastCamera {
 }
 
 impl Encoding {
-    /// An encoding that is on again begins with a keyframe.
+    /// Sets the rate. An encoding that is turned on again starts with a keyframe.
     fn set_rate(&mut self, rate: Rate) {
         if self.state.present == Rate::ZERO {
             self.keyframe_requests += 1;
@@ -150,7 +150,7 @@ impl Picture {
     }
 }
 
-/// Levels of sound (RFC 6464): of speech, and of a quiet room. Chosen by us.
+/// Audio levels (RFC 6464) of speech and of a quiet room. Chosen by us.
 const SPEECH: AudioLevel = AudioLevel(0x80 | 20);
 const QUIET: AudioLevel = AudioLevel(70);
 
@@ -170,7 +170,7 @@ impl Microphone {
         }
     }
 
-    /// Records the packet that is due.
+    /// Records the due packet.
     pub fn record(&mut self, speaks: bool, timestamp: u32, now: Instant) -> Frame<'_> {
         self.next_at += self.interval;
         Frame {

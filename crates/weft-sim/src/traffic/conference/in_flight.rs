@@ -28,10 +28,10 @@ impl Datagram {
 
 /// Owner of a datagram's memory.
 pub(super) enum Sender {
-    /// A server, and its peer.
+    /// Peer of a server.
     Server(usize, PeerKey),
     Person(usize, Connection),
-    /// Somebody who has left.
+    /// Person who has left.
     Gone,
 }
 
@@ -55,7 +55,7 @@ impl InFlight {
         }
     }
 
-    /// Takes a datagram whose packet has ended, which happens once.
+    /// Takes a datagram whose packet has ended, which happens only once.
     pub fn take(&mut self, key: u32) -> Datagram {
         self.free.push(key);
         let entry = self.entries[key as usize].take();

@@ -1,8 +1,7 @@
-//! A conference: people as whole peers, and the servers between them as the product has
-//! them.
+//! Conference: people as complete peers, and the servers between them as in the product.
 //!
-//! All groups of a run meet in one room, so they are one flow here. Datagrams are whole
-//! and have their real sizes. Handshake and encryption are left out
+//! All groups of a run meet in one room, so they are one flow here. Datagrams are
+//! complete and have their real sizes. Handshake and encryption are left out
 //! ([`weft_secure::Keying::Plain`]), and requests to the server take no time.
 
 mod addresses;
@@ -37,37 +36,38 @@ pub(crate) use parts::{Group, Interconnect};
 use person::{Connected, Connection, Person, Seat};
 use server::Servers;
 
-/// Length of a turn: then somebody else speaks. Chosen by us.
+/// Time for which a person speaks before the next one does. Chosen by us.
 const TURN: Duration = Duration::from_secs(10);
 
-/// Timers: of the turns, and from there on of each person, and then of each server.
+/// Timers: of the turns, then of each person, and then of each server.
 const TURN_TIMER: usize = 0;
 const FIRST_PERSON: usize = 1;
 
 pub(crate) struct ConferenceFlow {
-    /// Routes of all people, from the server to a person and back, and then those between
-    /// servers.
+    /// Routes of all people, from the server to a person and back, and then the routes
+    /// between servers.
     legs: Vec<Legs>,
     in_flight: InFlight,
     servers: Servers,
     people: Vec<Person>,
-    /// Numbers of people by name.
+    /// Numbers of the people by name.
     numbers: BTreeMap<String, usize>,
     /// People of each group.
     groups: Vec<Range<usize>>,
     /// People who may have output.
     touched: VecDeque<usize>,
     slots: Vec<Slot>,
-    /// The person who speaks, and the one before: that picture is large on the speaker's
+    /// Current and previous speaker: the previous one is large on the current speaker's
     /// own screen.
     speakers: [Option<usize>; 2],
     turns: Rng,
-    /// Whether people have come or gone, or somebody else speaks.
+    /// Whether people have joined or left, or the speaker has changed.
     is_changed: bool,
 }
 
 impl ConferenceFlow {
-    /// Creates the conference of these groups; `index` is the number of its timers' owner.
+    /// Creates the conference of these groups; `index` is the number of its timers'
+    /// owner.
     pub fn new(
         index: usize,
         (groups, interconnects): (&[Group<'_>], &[Interconnect<'_>]),
@@ -132,7 +132,7 @@ impl ConferenceFlow {
         self.groups.push(first..self.people.len());
     }
 
-    /// Joins, or connects again whatever has ended.
+    /// Joins, or replaces the connections that have ended.
     fn join(&mut self, now: Instant, number: usize) {
         let person = &mut self.people[number];
         person.joins_at = None;
@@ -150,7 +150,7 @@ impl ConferenceFlow {
                 Some((resource, peer)) => {
                     person.connect(now, of, Connected::new(resource, peer));
                 }
-                // The server refused.
+                // The server rejected the connection.
                 None => drop(person.disconnect(now, of)),
             }
         }
@@ -193,7 +193,7 @@ impl ConferenceFlow {
         self.is_changed = true;
     }
 
-    /// Tells the servers that a connection of a person has ended.
+    /// Notifies the servers that a connection of a person has ended.
     fn on_ended(&mut self, number: usize) {
         let person = &self.people[number];
         if person.connection(Connection::Publication).is_none() {
@@ -202,7 +202,7 @@ impl ConferenceFlow {
         self.servers.pulls.is_due = true;
     }
 
-    /// Lets somebody else speak, of those who are there and publish.
+    /// Lets another person speak, among those who are present and publish.
     fn take_turns(&mut self, now: Instant, network: &mut Network) {
         network.set_timer(self.slots[TURN_TIMER], Some(now + TURN));
         let present = |(_, person): &(usize, &Person)| person.is_seen();
@@ -218,7 +218,7 @@ impl ConferenceFlow {
         }
     }
 
-    /// Tells the server what is on everybody's screen.
+    /// Sends everybody's screen layout to the server.
     fn arrange_all(&mut self, now: Instant) {
         self.is_changed = false;
         for viewer in 0..self.people.len() {
@@ -226,7 +226,7 @@ impl ConferenceFlow {
         }
     }
 
-    /// Tells the server what is on one person's screen.
+    /// Sends one person's screen layout to the server.
     fn arrange(&mut self, now: Instant, viewer: usize) {
         let Some(reception) = self.people[viewer].connection(Connection::Reception) else {
             return;
@@ -240,7 +240,7 @@ impl ConferenceFlow {
         server.set_view(now, &resource, View { cameras });
     }
 
-    /// Carries out what servers and people request, until nothing is left.
+    /// Carries out the requests of servers and people, until none is left.
     fn settle(&mut self, now: Instant, network: &mut Network) {
         loop {
             if self.is_changed {
@@ -364,7 +364,7 @@ impl ConferenceFlow {
             connected.peer.answer(now, &offer).ok()
         });
         if let Some(answer) = answer {
-            // A connection that has just ended has no answer to take.
+            // A connection that has just ended does not accept an answer.
             let plane = &mut self.servers.of(number).plane;
             let _ = plane.accept(now, resource.clone(), &answer);
         }

@@ -1,4 +1,4 @@
-//! Flows of the setup that are the conference, for its construction.
+//! Flows of the setup that make up the conference, for its construction.
 
 use weft_experiment::{ConferenceSetup, FlowSetup, InterconnectSetup};
 use weft_units::Rng;

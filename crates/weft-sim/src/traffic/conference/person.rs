@@ -1,4 +1,4 @@
-//! A person: the two connections to the server, camera, microphone and screen.
+//! Person with two connections to the server, camera, microphone and screen.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use super::addresses;
 use super::camera::{Microphone, SimulcastCamera};
 use super::viewer::Viewer;
 
-/// Time before a person whose connection has ended connects again. Chosen by us.
+/// Time before a person reconnects after a connection has ended. Chosen by us.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Names of encodings, the smallest first, as the page has them.
+/// Names of encodings, the smallest first, as the page uses them.
 const RIDS: [&str; 3] = ["q", "h", "f"];
 
-/// The two connections.
+/// Connection of a person.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Connection {
     Publication,
@@ -54,7 +54,7 @@ impl Connection {
 pub(super) struct Connected {
     pub resource: ResourceId,
     pub peer: Peer,
-    /// Whether the peer may have output, and another deadline.
+    /// Whether the peer may have output, and its deadline may have changed.
     pub is_touched: bool,
     /// Deadline of the peer.
     due: Option<Instant>,
@@ -70,7 +70,7 @@ impl Connected {
         }
     }
 
-    /// Takes the peer's deadline, when its output has been handled.
+    /// Updates the peer's deadline after its output has been handled.
     pub fn settle(&mut self) {
         self.is_touched = false;
         self.due = self.peer.poll_timeout().map(|deadline| deadline.at);
@@ -82,7 +82,7 @@ pub(super) struct Person {
     /// Number among all people of the conference.
     number: usize,
     pub setup: Arc<ConferenceSetup>,
-    /// The flow's routes that are theirs, and their policies.
+    /// Routes of the flow that belong to this person, and their policies.
     routes: Range<usize>,
     policies: Vec<Policy>,
     rng: Rng,
@@ -128,7 +128,7 @@ impl Person {
         }
     }
 
-    /// Whether others see this person.
+    /// Returns whether others see this person.
     pub fn is_seen(&self) -> bool {
         self.publication.is_some() && self.camera.is_some()
     }
@@ -141,7 +141,7 @@ impl Person {
         self.publication.is_some() || self.reception.is_some()
     }
 
-    /// Whether the person publishes anything.
+    /// Returns whether the person publishes anything.
     pub fn publishes(&self) -> bool {
         self.setup.camera.is_some() || self.setup.microphone.is_some()
     }
@@ -190,7 +190,7 @@ impl Person {
         camera.chain(sound).collect()
     }
 
-    /// Returns the policy of the answer to an offer of the room.
+    /// Returns the policy for answering an offer of the room.
     pub fn receiving() -> AnswerPolicy {
         AnswerPolicy {
             receive: Some(Delivery::Frames),
@@ -216,20 +216,20 @@ impl Person {
         }
     }
 
-    /// Whether the connection is wanted and missing.
+    /// Returns whether the connection is wanted and missing.
     pub fn lacks(&self, of: Connection) -> bool {
         let wanted = of == Connection::Reception || self.publishes();
         wanted && self.connection(of).is_none()
     }
 
-    /// Takes a new connection.
+    /// Stores a new connection.
     pub fn connect(&mut self, now: Instant, of: Connection, connected: Connected) {
         self.joined_at.get_or_insert(now);
         *self.slot(of) = Some(connected);
         self.viewer.reconnect();
     }
 
-    /// Loses a connection, and connects again later.
+    /// Removes a connection, which is replaced later.
     pub fn disconnect(&mut self, now: Instant, of: Connection) -> Option<Connected> {
         self.joins_at = Some(now + AGAIN);
         if of == Connection::Publication {
@@ -238,7 +238,7 @@ impl Person {
         self.slot(of).take()
     }
 
-    /// Whether the time has come to leave.
+    /// Returns whether it is time to leave.
     pub fn leaves(&self, now: Instant) -> bool {
         self.is_present() && self.leaves_at.is_some_and(|at| at <= now)
     }
@@ -346,7 +346,7 @@ impl Person {
         false
     }
 
-    /// Starts camera and microphone. Cameras of different people are not in step.
+    /// Starts camera and microphone. Cameras of different people are not synchronized.
     fn start_media(&mut self, now: Instant) {
         let Some(connected) = &self.publication else {
             return;
@@ -362,7 +362,7 @@ impl Person {
         self.microphone = sound.map(|setup| Microphone::new(setup, now));
     }
 
-    /// Takes the server's word which encodings anybody watches.
+    /// Sets which encodings anybody watches, according to the server.
     pub fn set_wanted(&mut self, cameras: &[Vec<bool>]) {
         if let (Some(camera), Some(wanted)) = (&mut self.camera, cameras.first()) {
             camera.set_wanted(wanted);
@@ -391,7 +391,7 @@ fn stream_of(peer: &Peer, kind: MediaKind, encoding: usize) -> Option<StreamId> 
     of_kind.map(|agreed| agreed.stream).nth(encoding)
 }
 
-/// Returns the place of the encoding that a stream carries.
+/// Returns the index of the encoding that a stream carries.
 fn place_of(peer: &Peer, stream: StreamId) -> Option<usize> {
     let video = peer.streams().iter();
     let mut video = video.filter(|s| s.codec().kind() == MediaKind::Video);

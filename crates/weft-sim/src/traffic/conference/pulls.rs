@@ -1,6 +1,6 @@
-//! Media between servers: a server with somebody who receives the room plays every
-//! publication of the other servers once, and publishes it to its own people, as servers of
-//! a cluster do (`weft-server/src/cluster/pulls.rs`). Its requests take no time.
+//! Media between servers: a server with people who receive the room plays every
+//! publication of the other servers once, and publishes it to its own people, as servers
+//! of a cluster do (`weft-server/src/cluster/pulls.rs`). Its requests take no time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use super::addresses;
 
 /// Name of the room.
 const ROOM: &str = "conference";
-/// First port of pulls, each of which has its own.
+/// First port of pulls; each pull has its own port.
 const FIRST_PORT: u16 = 20_000;
 
-/// Links from one server to another: their routes, and the end at which the server is.
+/// Links from one server to another: their routes, and the server's end of them.
 #[derive(Clone, Debug)]
 pub(super) struct Joined {
     pub routes: Vec<usize>,
@@ -25,19 +25,19 @@ pub(super) struct Joined {
 /// Publications that servers fetch from each other.
 pub(super) struct Pulls {
     rng: Rng,
-    /// Links from the first to the second of these servers.
+    /// Links from the first to the second of these two servers.
     joined: BTreeMap<(usize, usize), Joined>,
-    /// People whose publication has arrived, and their servers.
+    /// Server of each person whose publication has arrived.
     published: BTreeMap<String, usize>,
-    /// By person, and server that fetches.
+    /// Pulls by person and fetching server.
     running: BTreeMap<(String, usize), Pull>,
     /// Number of pulls so far.
     opened: u64,
-    /// Whether people have come or gone.
+    /// Whether people have joined or left.
     pub is_due: bool,
 }
 
-/// One of them, by its names at both servers.
+/// Pull, by its names at both servers.
 struct Pull {
     from: usize,
     shared: ResourceId,
@@ -56,18 +56,19 @@ impl Pulls {
         }
     }
 
-    /// The publication of this person has arrived at its server.
+    /// Records that the publication of this person has arrived at its server.
     pub fn on_published(&mut self, person: &str, server: usize) {
         self.published.insert(person.to_owned(), server);
         self.is_due = true;
     }
 
-    /// The publication of this person has ended.
+    /// Records that the publication of this person has ended.
     pub fn on_unpublished(&mut self, person: &str) {
         self.published.remove(person);
     }
 
-    /// A connection of a server has ended. One between servers is made again.
+    /// Records that a connection of a server has ended. A connection between servers is
+    /// replaced.
     pub fn on_ended(&mut self, resource: &ResourceId) {
         let is = |pull: &Pull| pull.shared == *resource || pull.pulled == *resource;
         self.is_due |= self.running.values().any(is);
@@ -138,7 +139,7 @@ impl Pulls {
     }
 }
 
-/// Returns a participant of the room.
+/// Returns the publisher for a participant of the room.
 pub(super) fn named(participant: &str) -> Publisher {
     Publisher {
         room: ROOM.to_owned(),

@@ -1,4 +1,4 @@
-//! The servers: their media planes, and the numbers of their connections.
+//! Servers: their media planes, and the numbers of their connections.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ pub(super) struct Servers {
 
 impl Servers {
     /// Creates the servers that these groups name, with the links between them. Routes of
-    /// interconnects begin at `next_route`.
+    /// interconnects start at `next_route`.
     pub fn new(
         groups: &[Group<'_>],
         interconnects: &[Interconnect<'_>],
@@ -68,7 +68,7 @@ impl Servers {
             }
         }
         let server = |(place, name): (usize, &&String)| {
-            // The first one has this stream whatever its name.
+            // The first server has this stream regardless of its name.
             let rng = match place {
                 0 => rng.stream("server"),
                 _ => rng.stream(&format!("server {name}")),
@@ -83,12 +83,12 @@ impl Servers {
         }
     }
 
-    /// Returns the server of a person, for an input.
+    /// Returns the server of a person in order to pass an input.
     pub fn of(&mut self, person: usize) -> &mut Server {
         self.touch(self.homes[person])
     }
 
-    /// Returns a server, for an input.
+    /// Returns a server in order to pass an input.
     pub fn touch(&mut self, place: usize) -> &mut Server {
         let server = &mut self.all[place];
         server.is_touched = true;
@@ -104,19 +104,19 @@ impl Servers {
         }
     }
 
-    /// Returns the next output of any of them.
+    /// Returns the next output of any server.
     pub fn poll_output(&mut self) -> Option<(usize, Output)> {
         let all = self.all.iter_mut().enumerate();
         let mut touched = all.filter(|(_, server)| server.is_touched);
         touched.find_map(|(place, server)| Some((place, server.plane.poll_output()?)))
     }
 
-    /// Notes that the publication of a person has arrived at its server.
+    /// Records that the publication of a person has arrived at its server.
     pub fn on_published(&mut self, number: usize, person: &Person) {
         self.pulls.on_published(&person.name, self.homes[number]);
     }
 
-    /// Has each server fetch what its people receive.
+    /// Lets each server fetch the streams that its people receive.
     pub fn look(&mut self, now: Instant, people: &[Person]) {
         let people = self.homes.iter().zip(people);
         let receive = people.filter(|(_, p)| p.connection(Connection::Reception).is_some());
@@ -130,11 +130,11 @@ impl Servers {
     }
 }
 
-/// Media plane of the product, with what signalling does around it. Requests and events
-/// of signalling take no time.
+/// Media plane of the product, with the work of signalling. Requests and events of
+/// signalling take no time.
 pub(super) struct Server {
     pub plane: Plane,
-    /// Whether the plane may have output, and another deadline.
+    /// Whether the plane may have output, and its deadline may have changed.
     pub is_touched: bool,
     rng: Rng,
     /// Number of connections so far.
@@ -178,7 +178,7 @@ impl Server {
         Some((resource, peer))
     }
 
-    /// Takes word of the tiles on a person's screen. Connections that have ended have none.
+    /// Sets the tiles on a person's screen. Does nothing for connections that have ended.
     pub fn set_view(&mut self, now: Instant, resource: &ResourceId, view: View) {
         let _ = self.plane.set_view(now, resource, view);
     }
@@ -193,8 +193,8 @@ impl Server {
     }
 }
 
-/// Returns an offer as a client of this level knows it: browsers have no extensions of
-/// ours, and report by transport-wide numbers.
+/// Returns an offer as a client of this level understands it: browsers do not support our
+/// extensions, and report by transport-wide numbers.
 pub(super) fn as_known(level: Level, offer: String) -> String {
     match level {
         Level::Full => offer,

@@ -1,4 +1,4 @@
-//! Content of a model's picture: enough of VP8 that a server reads its size, and a stamp
+//! Content of a model's picture: enough of VP8 for a server to read its size, and a stamp
 //! by which the viewer recognizes it.
 
 use weft_experiment::Quality;
@@ -8,7 +8,7 @@ use crate::traffic::EncodedFrame;
 
 /// Header of a VP8 keyframe (RFC 6386 section 9.1).
 const HEADER: usize = 10;
-/// Header and stamp.
+/// Size of header and stamp.
 const LEAST: usize = HEADER + 40;
 
 /// Stamp of a picture.
@@ -16,7 +16,7 @@ const LEAST: usize = HEADER + 40;
 pub(super) struct Stamp {
     /// Number of the person whose camera took it.
     pub person: u32,
-    /// Place of the encoding, from 0 for the smallest.
+    /// Index of the encoding, from 0 for the smallest.
     pub encoding: u8,
     /// Number among the camera's pictures, equal in all encodings.
     pub number: u64,
@@ -51,7 +51,7 @@ impl Stamp {
         data
     }
 
-    /// Reads the stamp of a whole picture; `None` if it is none.
+    /// Reads the stamp of a whole picture; `None` if it has none.
     pub fn read(data: &[u8]) -> Option<Stamp> {
         let stamp = data.get(HEADER..LEAST)?;
         let four = |at: usize| stamp[at..].first_chunk::<4>().copied();

@@ -28,7 +28,7 @@ fn group(people: usize, arrangement: TileSizes) -> ConferenceSetup {
     }
 }
 
-/// Adds a group whose people have these links each.
+/// Adds a group in which each person has these links.
 fn add(setup: &mut Setup, name: &str, mut group: ConferenceSetup, links: &[&str]) {
     group.routes_each = links.len();
     let mut routes = Vec::new();
@@ -56,7 +56,7 @@ fn people(record: &Record, flow: usize) -> &[PersonRecord] {
     }
 }
 
-/// Pictures per second from then on, and the longest time without one.
+/// Returns the pictures per second from then on, and the longest time without one.
 fn seen(tile: &TileRecord, from: Instant, end: Instant) -> (f64, Duration) {
     let shown = tile.pictures.iter().map(|p| p.shown_at);
     let mut times: Vec<Instant> = shown.filter(|at| *at >= from).collect();
@@ -76,7 +76,7 @@ fn mean_height(tile: &TileRecord, from: Instant) -> f64 {
     heights.iter().sum::<f64>() / heights.len().max(1) as f64
 }
 
-/// Four people with good links, and one with little.
+/// Runs a room of four people with good links, and one with a slow one.
 fn weak_room(down: &str, length: u64) -> (Setup, Record) {
     let mut setup = Setup::new(seconds(length));
     add(&mut setup, "strong", group(4, TileSizes::Grid), &[GOOD]);
@@ -100,7 +100,7 @@ fn a_weak_viewer_gets_small_pictures_and_the_others_keep_theirs() {
                 "{of:?}: {fps} pictures a second"
             );
             assert!(gap < Duration::from_millis(300), "{of:?}: {gap:?}");
-            // Tiles of 416 x 234: the middle encoding is enough.
+            // For tiles of 416 x 234, the middle encoding is enough.
             assert!((355.0..=360.0).contains(&height), "{of:?}: {height} lines");
             assert_eq!(tile.pauses, []);
         }
@@ -182,7 +182,8 @@ fn the_speaker_is_large_and_leavers_disappear() {
     assert_eq!(until, Instant::ZERO + seconds(15));
     let last = guest.pictures.last().expect("it was seen");
     assert!(last.shown_at <= until + Duration::from_millis(1));
-    // Tiles of 1024 and of 256 pixels: large and small pictures, nothing between for long.
+    // Tiles of 1024 and of 256 pixels: large and small pictures, and none in between for
+    // long.
     let heights = |person: &PersonRecord, height: u16| {
         let all = person.tiles.iter().flat_map(|tile| &tile.pictures);
         let late = all.filter(|p| p.shown_at > Instant::ZERO + seconds(8));

@@ -4,8 +4,8 @@ use weft_forwarding::ViewedCamera;
 
 use super::person::Person;
 
-/// Returns the numbers of all others whose camera is on, and their tiles. The first of
-/// `speakers` who is among them has the first tile.
+/// Returns the numbers of all other people whose camera is on, with their tiles. The
+/// first of `speakers` among them gets the first tile.
 pub(super) fn on_screen(
     people: &[Person],
     viewer: usize,

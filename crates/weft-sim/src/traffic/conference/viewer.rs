@@ -9,13 +9,13 @@ use weft_units::{Instant, StreamId};
 
 use super::stamp::Stamp;
 
-/// Everything that a person sees.
+/// Tiles that a person sees.
 #[derive(Default)]
 pub(super) struct Viewer {
     tiles: Vec<Tile>,
-    /// Present tile of each person, by that person's number.
+    /// Current tile of each person, by that person's number.
     present: BTreeMap<u32, usize>,
-    /// Person and encoding that each stream's decoder has pictures of.
+    /// Person and encoding of the pictures in each stream's decoder.
     decoders: BTreeMap<StreamId, (u32, u8)>,
     undecodable: u64,
 }
@@ -51,7 +51,7 @@ impl Viewer {
         }
     }
 
-    /// Takes the server's word which tiles are paused.
+    /// Sets which tiles are paused, according to the server.
     pub fn set_lines(&mut self, now: Instant, lines: &[Line]) {
         for tile in self.present.values() {
             let record = &mut self.tiles[*tile].record;

@@ -1,19 +1,19 @@
-//! One link that carries the newest picture first.
+//! Link that carries the newest picture first.
 
 use weft_experiment::Hop;
 use weft_links::{Departure, LinkSpec, Medium, MediumSpec, QueueLimit, StationId};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// A picture at a point of its route.
+/// Picture at a point of its route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Picture {
-    /// Time from which it is there.
+    /// Time of its arrival at this point.
     pub at: Instant,
     /// Its number among the captured pictures.
     pub number: usize,
 }
 
-/// A link for the oracle alone. Its medium only transmits; the specification gives the
+/// Link for the oracle alone. Its medium only transmits; the specification gives the
 /// delay after that.
 pub(super) struct Crossing {
     medium: Medium<()>,
@@ -22,18 +22,18 @@ pub(super) struct Crossing {
     line: LinkSpec,
 }
 
-/// A picture whose last bit has left.
+/// Picture whose last bit has left.
 struct Sent {
     began_at: Instant,
     ended_at: Instant,
 }
 
-/// Loss probability that means an outage, and not bad luck.
+/// Loss probability that counts as an outage and not as random loss.
 const NOTHING_ARRIVES: f64 = 1.0;
 
 impl Crossing {
-    /// Creates the link of this hop on a medium of this kind, which draws its capacity
-    /// from this generator.
+    /// Creates the link of this hop on a medium of this kind, with capacity from this
+    /// generator.
     pub fn new(spec: &MediumSpec, rng: &Rng, hop: &Hop) -> Crossing {
         let mut alone = spec.clone();
         let link = alone.link_mut(hop.from);
@@ -53,8 +53,8 @@ impl Crossing {
         }
     }
 
-    /// Returns the pictures that leave the link when these arrive at it, as far as the
-    /// last bit leaves it by `until`. Both are in order of time and number.
+    /// Returns the pictures that leave the link if these arrive at it, as long as the
+    /// last bit leaves it by `until`. Both lists are in order of time and number.
     pub fn cross(&mut self, pictures: &[Picture], size: Bytes, until: Instant) -> Vec<Picture> {
         let mut arrived: Vec<Picture> = Vec::new();
         let mut idle_at = Instant::ZERO;
@@ -63,8 +63,8 @@ impl Crossing {
             let Some(sent) = self.transmit(idle_at.max(picture.at), size, until) else {
                 break;
             };
-            // A link in an outage starts no transmission: afterwards it takes the newest
-            // picture of that time.
+            // A link starts no transmission during an outage: after it, the link takes
+            // the newest picture of that time.
             let newest = pictures.partition_point(|p| p.at <= sent.began_at) - 1;
             let (delay, loss) = self.line.line_at(sent.ended_at);
             if loss < NOTHING_ARRIVES {

@@ -1,5 +1,5 @@
-//! The floor: an oracle that shows what the links allow. It sends no packets over the
-//! network: it builds its own copy of each link, with equal capacity.
+//! Floor: an oracle that computes what the links allow. It sends no packets over the
+//! network: it builds its own copy of each link, with the same capacity.
 
 mod crossing;
 
@@ -21,7 +21,7 @@ pub(crate) struct FloorFlow {
     until: Instant,
 }
 
-/// A route from end to end.
+/// Route from end to end.
 struct FloorRoute {
     access_delay: Duration,
     links: Vec<Crossing>,
@@ -56,7 +56,8 @@ impl FloorFlow {
     }
 }
 
-/// Returns the pictures that arrived over these routes and were newer than all before.
+/// Returns the pictures that arrived over these routes and were newer than all previous
+/// ones.
 fn cross(
     ways: &mut [FloorRoute],
     captured: &[Instant],
@@ -106,10 +107,10 @@ impl Flow for FloorFlow {
 }
 
 /// Selects the pictures that arrived by `until` over any route and were newer than all
-/// before.
+/// previous ones.
 fn shown(mut arrived: Vec<Picture>, until: Instant) -> impl Iterator<Item = Picture> {
     arrived.retain(|picture| picture.at <= until);
-    // If two arrive at once, the newer one comes first.
+    // If two arrive at the same time, the newer one comes first.
     arrived.sort_by_key(|picture| (picture.at, std::cmp::Reverse(picture.number)));
     let mut next = 0;
     arrived.into_iter().filter(move |picture| {

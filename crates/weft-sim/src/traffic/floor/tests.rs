@@ -30,7 +30,7 @@ fn crossed(spec: LinkSpec) -> Vec<(f64, usize)> {
 
 #[test]
 fn a_fast_link_carries_every_picture_as_it_comes() {
-    // 1000 bytes at 1 Mbit/s are 8 ms.
+    // 1000 bytes take 8 ms at 1 Mbit/s.
     let expected = (0..10_u8).map(|n| (10.0 * f64::from(n) + 13.0, usize::from(n)));
     let expected: Vec<_> = expected.collect();
     assert_eq!(crossed(link("rate=1mbit,delay=5ms")), expected);
@@ -41,8 +41,8 @@ fn a_fast_link_carries_every_picture_as_it_comes() {
 
 #[test]
 fn a_slow_link_takes_the_newest_whenever_it_is_idle() {
-    // 25 ms each: the pictures of 0, 20, 50 and 70 ms; the last waits for the previous
-    // one.
+    // 25 ms each: the pictures of 0, 20, 50 and 70 ms; the last one waits for the
+    // previous one.
     let slow = crossed(link("rate=320kbit,delay=5ms"));
     assert_eq!(
         slow,
@@ -62,7 +62,7 @@ fn after_an_outage_the_newest_goes_first_and_pending_frames_continue() {
     let idle = crossed(rates(&[(0, 1), (20, 0), (75, 1)]));
     let expected = [(13.0, 0), (23.0, 1), (88.0, 7), (96.0, 8), (104.0, 9)];
     assert_eq!(idle, expected);
-    // The picture of 20 ms has 4 ms left when the outage begins.
+    // The picture of 20 ms has 4 ms left when the outage starts.
     let under_way = crossed(rates(&[(0, 1), (24, 0), (75, 1)]));
     let expected = [13.0, 23.0, 84.0, 92.0, 100.0, 108.0];
     let numbers = [0, 1, 2, 7, 8, 9];
@@ -144,8 +144,8 @@ fn latency_ms(picture: &ShownPicture) -> f64 {
 
 #[test]
 fn latency_is_delay_and_transmission_over_each_link() {
-    // 150 kbit/s in 30 pictures are 625 bytes each, and 60 more: 5.48 ms at
-    // 1 Mbit/s, 2.74 ms at 2 Mbit/s.
+    // 150 kbit/s in 30 pictures are 625 bytes each, plus 60: 5.48 ms at 1 Mbit/s, 2.74 ms
+    // at 2 Mbit/s.
     let links = [link("rate=1mbit,delay=25ms"), link("rate=2mbit,delay=10ms")];
     let over = |routes| {
         let pictures = floor(&links, routes);
@@ -157,7 +157,8 @@ fn latency_is_delay_and_transmission_over_each_link() {
     let both = vec![Route::forward(&[0]), Route::forward(&[1])];
     assert_eq!(over(both), (300, 12.74));
     let chain = Route::forward(&[0, 1]).with_access(MS * 7);
-    // 7 ms plus both; the last picture, of 33 ms before the end, is still in flight.
+    // 7 ms plus both; the last picture, captured 33 ms before the end, is still in
+    // flight.
     assert_eq!(over(vec![chain]), (299, 50.22));
 }
 
@@ -228,7 +229,7 @@ fn shared_stations_have_no_floor() {
 
 #[test]
 fn sound_goes_beside_the_pictures() {
-    // 50 bytes of sound and 60 of headers each 20 ms, 8.8 ms at 100 kbit/s, over a link
+    // 50 bytes of sound plus 60 of headers every 20 ms, 8.8 ms at 100 kbit/s, over a link
     // with an outage from 100 to 195 ms.
     let mut spec = link("rate=100kbit,delay=5ms");
     let steps = [(0, 100), (100, 0), (195, 100)];
@@ -248,8 +249,8 @@ fn sound_goes_beside_the_pictures() {
     };
     let ms = |at: &Instant| at.saturating_since(Instant::ZERO).as_millis_f64();
     let heard: Vec<f64> = floor.sound.iter().map(ms).collect();
-    // The packet of 180 ms is the newest when the link resumes; its bits and those of 200
-    // ms leave one after the other.
+    // The packet of 180 ms is the newest when the link resumes; its bits and those of the
+    // packet of 200 ms leave one after the other.
     let expected = [
         13.8, 33.8, 53.8, 73.8, 93.8, 208.8, 217.6, 233.8, 253.8, 273.8, 293.8, 313.8, 333.8,
         353.8, 373.8, 393.8,

@@ -1,4 +1,4 @@
-//! Data of a connection and its times.
+//! Transfers of a connection and their times.
 
 use weft_experiment::Application;
 use weft_units::{Bytes, Duration, Rng};
@@ -12,10 +12,10 @@ pub(crate) struct Plan {
     transfers: u64,
 }
 
-/// One transfer.
+/// Transfer of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Work {
-    /// Size: full segments and one more that may be shorter; `None` has no end.
+    /// Size: full segments and one more that may be shorter; `None` means unlimited.
     pub size: Option<Bytes>,
     /// Pause before it.
     pub pause: Duration,

@@ -19,10 +19,10 @@ use weft_units::{Duration, Instant, Rate, Rng};
 use super::rate::RateSample;
 use crate::packet::tcp::{HEADERS, PAYLOAD};
 
-/// RFC 6928.
+/// Initial window (RFC 6928).
 pub(crate) const INITIAL_WINDOW: u32 = 10;
 
-/// An algorithm on one connection. Windows count segments.
+/// Congestion control algorithm of one connection. Windows count segments.
 pub(crate) trait CongestionControl: Send {
     /// Processes an acknowledgement, including the losses that it showed.
     fn on_ack(&mut self, ack: &AckSample);
@@ -41,7 +41,7 @@ pub(crate) trait CongestionControl: Send {
     /// Returns the largest number of segments in flight.
     fn window(&self) -> u32;
 
-    /// Returns the pacing rate, headers included; `None`: no pacing.
+    /// Returns the pacing rate, including headers; `None`: no pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
@@ -52,8 +52,8 @@ pub(crate) trait CongestionControl: Send {
         1
     }
 
-    /// Whether few segments are in flight to measure the round trip: deliveries during
-    /// this time say nothing about the bandwidth.
+    /// Returns whether few segments are in flight in order to measure the round trip:
+    /// deliveries during this time say nothing about the bandwidth.
     fn is_probing_rtt(&self) -> bool {
         false
     }
@@ -69,7 +69,7 @@ pub(crate) trait CongestionControl: Send {
 pub(crate) enum RecoveryWindow {
     /// Proportional rate reduction to [`CongestionControl::window`] (RFC 6937).
     Proportional,
-    /// [`CongestionControl::window`] applies throughout.
+    /// [`CongestionControl::window`] applies during recovery, too.
     Own,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct AckSample {
     /// All segments delivered on the connection, and all found to be lost.
     pub total_delivered: u64,
     pub total_lost: u64,
-    /// Segments in flight after it.
+    /// Segments in flight after this acknowledgement.
     pub in_flight: u32,
     pub rtt: Option<Duration>,
     pub min_rtt: Option<Duration>,
@@ -108,17 +108,17 @@ pub(crate) struct AckSample {
     pub window_was_full: bool,
 }
 
-/// The newest lost segment of an acknowledgement.
+/// Newest lost segment of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LostSample {
-    /// In flight when it was sent.
+    /// Segments in flight when it was sent.
     pub sent_in_flight: u32,
-    /// Segments lost since then, itself included.
+    /// Segments lost since then, including itself.
     pub lost: u64,
 }
 
-/// Creates the algorithm of this kind at the beginning of a connection; `handshake` is
-/// the round trip of its handshake.
+/// Creates the algorithm of this kind at the start of a connection; `handshake` is the
+/// round trip of its handshake.
 pub(crate) fn build(
     kind: CongestionKind,
     now: Instant,
@@ -159,7 +159,7 @@ fn offload(segments_per_second: f64) -> u32 {
     ((segments_per_second / 1024.0) as u32).clamp(least, 45)
 }
 
-/// Counts round trips: a round ends when a segment that was sent after its beginning is
+/// Counter of round trips: a round ends when a segment that was sent after its start is
 /// delivered.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Rounds {
@@ -168,7 +168,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Whether this acknowledgement begins a round.
+    /// Returns whether this acknowledgement starts a round.
     pub fn on_ack(&mut self, ack: &AckSample) -> bool {
         let begins = ack.rate.is_some_and(|r| r.prior_delivered >= self.ends_at);
         if begins {

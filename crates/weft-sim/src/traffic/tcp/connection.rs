@@ -17,23 +17,23 @@ use crate::packet::tcp::{Acknowledgement, HEADERS, PAYLOAD, SYN_SIZE, Segment};
 use crate::packet::{Body, Packet};
 use crate::traffic::flow::Legs;
 
-/// RFC 6298 section 2.1: the first timeout for an answer to a SYN.
+/// First timeout for an answer to a SYN (RFC 6298 section 2.1).
 const SYN_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Both ends of a connection. After a transfer has ended, the next one opens a new
 /// connection, which continues the numbering of segments, so that a late packet of the
-/// old one is recognised.
+/// old connection can be recognised.
 pub(crate) struct Connection {
     id: u32,
     options: Options,
-    /// Present if its host limits its own queue.
+    /// Queue limit of the sending host, if it limits its own queue.
     host: Option<HostQueue>,
     legs: Legs,
     slots: [Slot; 2],
     plan: Plan,
     rng: Rng,
     work: Work,
-    /// Segments of the present transfer.
+    /// Segments of the current transfer.
     segments: Range<u32>,
     state: State,
     stopped: bool,
@@ -50,11 +50,11 @@ struct Options {
     receive_window: u32,
 }
 
-/// The receiving end, with its knowledge about the transfer.
+/// Receiving end, with its knowledge of the transfer.
 struct Far {
     receiver: Receiver,
-    /// The transfer's first segment, the end of its segments, and the payload of the last
-    /// one.
+    /// First segment of the transfer, the end of its segments, and the payload of the
+    /// last one.
     first: u32,
     end: u32,
     last: u16,
@@ -62,7 +62,7 @@ struct Far {
     delivered_before: Bytes,
 }
 
-/// One of the two timers of a connection.
+/// Timer of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     Sender = 0,
@@ -205,7 +205,7 @@ impl Connection {
         }
         match packet.body {
             Body::Syn { first } => {
-                // A retransmitted SYN opens nothing.
+                // A retransmitted SYN opens no second transfer.
                 if self.far.end != self.segments.end {
                     self.far = Far {
                         receiver: Receiver::new(first),

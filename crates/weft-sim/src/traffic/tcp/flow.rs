@@ -1,4 +1,4 @@
-//! The connections of one TCP flow.
+//! Connections of one TCP flow.
 
 use weft_experiment::{FlowDetail, TcpRecord, TcpSample, TcpSetup, Transfer};
 use weft_units::{Bytes, Duration, Instant, Rng};
@@ -19,7 +19,7 @@ pub(crate) struct TcpFlow {
     retransmissions_before: u64,
 }
 
-/// The flow's own timer: for its beginning, then for its end.
+/// Timer of the flow itself, for its start and then for its end.
 const SPAN: u32 = 0;
 
 impl TcpFlow {

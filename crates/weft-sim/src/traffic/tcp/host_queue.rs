@@ -2,14 +2,14 @@
 
 use weft_units::Duration;
 
-/// Linux's TCP small queues (`tcp_small_queue_check`, `tcp_tso_autosize`): a socket sends
-/// its data in bursts, and the next one only when at most two are in the host's queue.
-/// Counts segments.
+/// TCP small queues of Linux (`tcp_small_queue_check`, `tcp_tso_autosize`): a socket
+/// sends its data in bursts, and the next burst only if at most two are in the host's
+/// queue. Counts segments.
 pub(super) struct HostQueue {
     /// Time whose data makes up a burst.
     time: Duration,
     present: u32,
-    /// Remaining segments of the present burst.
+    /// Remaining segments of the current burst.
     burst_left: u32,
 }
 
@@ -26,8 +26,8 @@ impl HostQueue {
         }
     }
 
-    /// Whether a segment may enter the queue. `burst` returns the number of segments in a
-    /// burst of this time.
+    /// Returns whether a segment may enter the queue. `burst` returns the number of
+    /// segments in a burst of this time.
     pub fn has_room(&mut self, burst: impl FnOnce(Duration) -> u32) -> bool {
         if self.burst_left == 0 {
             let burst = burst(self.time);

@@ -1,8 +1,8 @@
-//! TCP: connections with selective acknowledgements, RACK-TLP loss detection
-//! and a choice of congestion controls.
+//! TCP: connections with selective acknowledgements, RACK-TLP loss detection and several
+//! congestion controls.
 //!
-//! Numbers count segments, not bytes: every segment but the last of a transfer is full,
-//! like those of a bulk sender.
+//! Numbers count segments, not bytes: every segment except the last of a transfer is
+//! full, as with a bulk sender.
 
 mod application;
 mod congestion;

@@ -13,7 +13,7 @@ impl Ranges {
         if from >= to {
             return;
         }
-        // The first range that touches or follows, and the first beyond.
+        // First range that touches or follows, and first range beyond.
         let first = self.list.partition_point(|r| r.1 < from);
         let beyond = first + self.list[first..].partition_point(|r| r.0 <= to);
         let mut next = from;

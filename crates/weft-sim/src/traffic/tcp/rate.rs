@@ -20,14 +20,14 @@ pub(crate) enum Limit {
     Application,
 }
 
-/// Counts deliveries of one connection.
+/// Counters of deliveries on one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
     pub delivered: u64,
     pub lost: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Number of deliveries until which samples are limited by the application.
+    /// Count of deliveries up to which samples are limited by the application.
     limited_until: u64,
 }
 
@@ -56,7 +56,7 @@ impl RateSample {
     }
 }
 
-/// Collects the newest segment of one acknowledgement.
+/// Newest segment of one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Newest {
     pub sent_at: Instant,
@@ -114,7 +114,7 @@ impl DeliveryRate {
         let sending = newest.sent_at.saturating_since(state.first_sent_at);
         let acknowledging = now.saturating_since(state.delivered_at);
         let interval = sending.max(acknowledging);
-        // Shorter than any round trip: not a valid sample (section 3.3).
+        // An interval shorter than any round trip is not a valid sample (section 3.3).
         let valid = min_rtt.is_none_or(|min| interval >= min);
         RateSample {
             prior_delivered: state.delivered,

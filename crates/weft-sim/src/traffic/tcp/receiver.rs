@@ -1,4 +1,4 @@
-//! The receiving side: arrivals and acknowledgements.
+//! Receiving side: arrivals and acknowledgements.
 
 use weft_links::Ecn;
 use weft_units::{Duration, Instant};
@@ -6,12 +6,13 @@ use weft_units::{Duration, Instant};
 use super::ranges::Ranges;
 use crate::packet::tcp::{Acknowledgement, BLOCKS, Segment};
 
-/// Linux's `TCP_DELACK_MIN`; RFC 5681 section 4.2 allows up to 500 ms.
+/// Delay of an acknowledgement: Linux's `TCP_DELACK_MIN`; RFC 5681 section 4.2 allows up
+/// to 500 ms.
 const DELAY: Duration = Duration::from_millis(40);
-/// Every second full segment is acknowledged (RFC 5681 section 4.2).
+/// Number of full segments per acknowledgement (RFC 5681 section 4.2).
 const EVERY: u32 = 2;
-/// Linux acknowledges the first segments of a connection one by one
-/// (`TCP_MAX_QUICKACKS`), so that slow start does not wait.
+/// Number of segments at the start of a connection that are acknowledged one by one, so
+/// that slow start does not wait (Linux's `TCP_MAX_QUICKACKS`).
 const QUICK: u32 = 16;
 
 pub(crate) struct Receiver {
@@ -44,7 +45,7 @@ impl Receiver {
         self.next
     }
 
-    /// Takes a segment; returns the acknowledgement if one is due at once.
+    /// Handles a segment; returns the acknowledgement if one is due immediately.
     pub fn on_segment(
         &mut self,
         now: Instant,

@@ -2,13 +2,14 @@
 
 use weft_units::{Duration, Instant};
 
-/// Linux's `TCP_RTO_MIN`; RFC 6298 section 2.4 recommends one second, and allows less.
+/// Smallest timeout: Linux's `TCP_RTO_MIN`; RFC 6298 section 2.4 recommends one second,
+/// and allows less.
 const RTO_MIN: Duration = Duration::from_millis(200);
-/// RFC 6298 section 2.1: timeout before any sample.
+/// Timeout before any sample (RFC 6298 section 2.1).
 const RTO_INITIAL: Duration = Duration::from_secs(1);
-/// Linux's `TCP_RTO_MAX`; RFC 6298 section 2.5 requires at least 60 s.
+/// Largest timeout: Linux's `TCP_RTO_MAX`; RFC 6298 section 2.5 requires at least 60 s.
 const RTO_MAX: Duration = Duration::from_secs(120);
-/// Linux's `tcp_min_rtt_wlen`.
+/// Window of the smallest round trip: Linux's `tcp_min_rtt_wlen`.
 const MIN_WINDOW: Duration = Duration::from_secs(300);
 
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ impl Rtt {
         }
     }
 
-    /// Records an acknowledgement. With timestamps (RFC 7323) even a retransmitted
+    /// Records an acknowledgement. With timestamps (RFC 7323), even a retransmitted
     /// segment gives a sample, which ends the backoff.
     pub fn on_progress(&mut self) {
         self.backoff = 0;

@@ -8,11 +8,11 @@ use super::ranges::Ranges;
 use super::rate::{Newest, SentState};
 use crate::packet::tcp::Acknowledgement;
 
-/// The sender's view of every segment between the first unacknowledged and the newest.
+/// State of every segment between the first unacknowledged and the newest, at the sender.
 pub(crate) struct Scoreboard {
     first: u32,
     segments: VecDeque<Sent>,
-    /// Transmissions in their order, including settled ones.
+    /// Transmissions in order, including settled ones.
     transmissions: VecDeque<Transmission>,
     next_transmission: u64,
     selective: Ranges,
@@ -33,9 +33,9 @@ struct Sent {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     InFlight,
-    /// Acknowledged out of order.
+    /// Segment that was acknowledged out of order.
     Delivered,
-    /// Waits for retransmission.
+    /// Segment that waits for retransmission.
     Lost,
 }
 
@@ -46,11 +46,11 @@ struct Transmission {
     at: Instant,
 }
 
-/// The newest transmission that was delivered (RFC 8985 section 5.2).
+/// Newest transmission that was delivered (RFC 8985 section 5.2).
 struct Rack {
     transmission: u64,
     rtt: Duration,
-    /// One above the highest segment delivered.
+    /// Highest delivered segment plus one.
     highest: u32,
     reordering: Reordering,
 }
@@ -68,12 +68,12 @@ pub(crate) struct Progress {
     pub delivered: u32,
     /// Segments by which the first unacknowledged one moved.
     pub advanced: u32,
-    /// The newest of the delivered segments.
+    /// Newest of the delivered segments.
     pub newest: Option<Newest>,
-    /// Round trip of the oldest delivered segment that was sent once: includes the delay
-    /// of a delayed acknowledgement (RFC 7323 section 4.1).
+    /// Round trip of the oldest delivered segment that was sent only once; it includes
+    /// the delay of a delayed acknowledgement (RFC 7323 section 4.1).
     pub rtt: Option<Duration>,
-    /// Round trip of the newest one.
+    /// Round trip of the newest delivered segment.
     pub newest_rtt: Option<Duration>,
 }
 
@@ -81,18 +81,19 @@ pub(crate) struct Progress {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
     pub count: u32,
-    /// State when the newest one was sent.
+    /// State when the newest lost segment was sent.
     pub newest: Option<SentState>,
     /// Time of the next check.
     pub due: Option<Instant>,
 }
 
-/// Number of segments that show a gap. RFC 8985 section 6.2 step 4: the window is a
-/// quarter of the shortest round trip, or zero after that many.
+/// Number of later segments that show a gap (RFC 8985 section 6.2 step 4): the window is
+/// a quarter of the shortest round trip, or zero after that many.
 const GAP: u32 = 3;
 
 impl Scoreboard {
-    /// Creates a scoreboard without outstanding segments; the next one will be `first`.
+    /// Creates a scoreboard without outstanding segments; the next segment will be
+    /// `first`.
     pub fn new(first: u32) -> Scoreboard {
         Scoreboard {
             first,
@@ -116,7 +117,7 @@ impl Scoreboard {
         self.first
     }
 
-    /// Returns the next segment never sent before.
+    /// Returns the next segment that was never sent.
     pub fn next(&self) -> u32 {
         self.first + self.segments.len() as u32
     }
@@ -141,7 +142,7 @@ impl Scoreboard {
         None
     }
 
-    /// Records a transmission: of the next new segment, or of one sent before.
+    /// Records a transmission of the next new segment, or of one sent before.
     pub fn on_sent(&mut self, now: Instant, segment: u32, rate: SentState) {
         let number = self.next_transmission;
         self.next_transmission += 1;

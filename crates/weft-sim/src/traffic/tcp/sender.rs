@@ -1,4 +1,4 @@
-//! The sending side: transmissions, losses and retries.
+//! Sending side: transmissions, losses and retries.
 
 mod prr;
 
@@ -11,13 +11,13 @@ use super::scoreboard::{Losses, Progress, Scoreboard};
 use crate::packet::tcp::{Acknowledgement, HEADERS, PAYLOAD, Segment};
 use prr::Proportional;
 
-/// RFC 8985 section 7.2: the largest delay of a lone segment's acknowledgement; Linux
-/// uses its smallest retransmission timeout.
+/// Largest delay of a lone segment's acknowledgement (RFC 8985 section 7.2); Linux uses
+/// its smallest retransmission timeout.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
-/// Factor of that section on the smoothed round trip.
+/// Factor on the smoothed round trip (RFC 8985 section 7.2).
 const PROBE_AFTER: u64 = 2;
 
-/// `tcp_min_tso_segs`, and 64 KB.
+/// Smallest and largest burst: `tcp_min_tso_segs`, and 64 KB.
 const LEAST_BURST: u32 = 2;
 const MOST_OFFLOADED: u32 = 45;
 
@@ -27,8 +27,8 @@ pub(crate) struct Sender {
     rate: DeliveryRate,
     congestion: Box<dyn CongestionControl>,
     phase: Phase,
-    /// Recovery ends when everything below is acknowledged. The segment with this number
-    /// tells the receiver of the reduction, so an echo is new only after it is
+    /// End of the recovery: everything below must be acknowledged. The segment with this
+    /// number informs the receiver of the reduction, so an echo is new only after it is
     /// acknowledged.
     recovery_point: u32,
     proportional: Proportional,
@@ -50,7 +50,7 @@ pub(crate) struct Sender {
 struct Pacing {
     /// Time of the next burst.
     until: Instant,
-    /// Remaining segments of the present burst.
+    /// Remaining segments of the current burst.
     burst_left: u32,
 }
 
@@ -75,9 +75,9 @@ impl SenderCounters {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Probe {
     None,
-    /// To be sent at the next request for a segment.
+    /// It is sent at the next request for a segment.
     Wanted,
-    /// Sent while this many segments were outstanding.
+    /// It was sent while this many segments were outstanding.
     Sent {
         below: u32,
         again: bool,
@@ -89,7 +89,7 @@ struct Timers {
     retransmission: Option<Instant>,
     probe: Option<Instant>,
     reordering: Option<Instant>,
-    /// Time at which the pacer allows the next segment, if there is one.
+    /// Time at which the pacer allows the next segment, if there is a segment.
     pacing: Option<Instant>,
 }
 
@@ -130,7 +130,7 @@ impl Sender {
         self.end = self.end.min(self.board.next());
     }
 
-    /// Whether everything is acknowledged.
+    /// Returns whether everything is acknowledged.
     pub fn is_done(&self) -> bool {
         self.board.first() >= self.end
     }
@@ -180,7 +180,7 @@ impl Sender {
     }
 
     /// Records that the host's own queue accepts nothing for now. This is not a lack of
-    /// data, and the window is full only if that much is in flight.
+    /// data, and the window counts as full only if that much is in flight.
     pub fn hold_back(&mut self) {
         self.window_was_full = self.board.in_flight() >= self.window();
         self.timers.pacing = None;
@@ -188,7 +188,7 @@ impl Sender {
     }
 
     /// Returns the segments that leave the socket together: the data of this time at the
-    /// pacing rate, at least two and at most 64 KB (`tcp_tso_autosize`). Without pacing
+    /// pacing rate, at least two and at most 64 KB (`tcp_tso_autosize`). Without pacing,
     /// the rate is twice the window per round trip, as up to Linux 4.2; later versions
     /// use 1.2 times after slow start.
     pub fn burst(&self, time: Duration) -> u32 {
@@ -227,7 +227,7 @@ impl Sender {
         Segment { number, reduced }
     }
 
-    /// Sends new data, or else the newest segment again (section 7.3).
+    /// Sends new data, or otherwise the newest segment again (section 7.3).
     fn send_probe(&mut self, now: Instant) -> Option<Segment> {
         self.probe = Probe::None;
         if self.board.is_empty() {
@@ -285,8 +285,8 @@ impl Sender {
         losses
     }
 
-    /// Section 7.4: a retransmitted probe that is acknowledged without D-SACK has
-    /// repaired a loss, which calls for a reduction.
+    /// Handles the acknowledgement of a probe (section 7.4): a retransmitted probe that
+    /// is acknowledged without D-SACK has repaired a loss, which requires a reduction.
     fn settle_probe(&mut self, now: Instant, ack: &Acknowledgement, in_flight: u32) {
         let Probe::Sent { below, again } = self.probe else {
             return;
@@ -308,7 +308,7 @@ impl Sender {
         }
         match self.phase {
             Phase::Open if lost > 0 => self.reduce(now, Phase::Recovery, in_flight),
-            // Already reduced in this round trip.
+            // The window was already reduced in this round trip.
             Phase::Reduced if lost > 0 => self.phase = Phase::Recovery,
             Phase::Open if ack.echo && self.board.first() > self.recovery_point => {
                 self.reduce(now, Phase::Reduced, in_flight);

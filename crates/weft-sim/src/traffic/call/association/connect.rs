@@ -101,12 +101,12 @@ fn up(agent: &Agent) -> usize {
     agent.paths().filter(|p| p.state == PathState::Up).count()
 }
 
-/// A datagram in flight: its receiver, destination address and source address.
+/// Datagram in flight: its receiver, destination address and source address.
 type Flight = (End, FiveTuple, Vec<u8>);
 
 struct Wires<'a> {
     rtts: &'a [Duration],
-    /// Keyed by the time of arrival, then the order of sending.
+    /// Datagrams by time of arrival, then by order of sending.
     flights: BTreeMap<(Instant, u64), Flight>,
     sent: u64,
 }
@@ -148,7 +148,7 @@ impl Wires<'_> {
     fn deliver(&mut self, now: Instant, agents: &mut [Agent; 2]) {
         while let Some(entry) = self.flights.first_entry().filter(|e| e.key().0 <= now) {
             let (to, tuple, datagram) = entry.remove();
-            // The agent counts messages that it refuses.
+            // The agent counts messages that it rejects.
             let _ = agents[to as usize].handle_datagram(now, tuple, &datagram);
         }
     }

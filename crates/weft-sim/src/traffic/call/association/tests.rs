@@ -5,7 +5,7 @@ use crate::traffic::call::End;
 use weft_session::Input;
 use weft_units::{Duration, Instant, PathId, Rng};
 
-/// A call may begin at any time of the run.
+/// A call may start at any time of the run.
 const START: Instant = Instant::from_nanos(7_000_000_000);
 
 fn ms(n: u64) -> Duration {
@@ -29,7 +29,7 @@ struct Line {
     ends: [Association; 2],
     rtts: Vec<Duration>,
     dead: Vec<bool>,
-    /// By arrival and number: the receiver and the path.
+    /// Messages by arrival and number: the receiver and the path.
     flights: BTreeMap<(Instant, u32), (End, PathId, Vec<u8>)>,
     sent: u32,
     news: Vec<(Instant, End, News)>,
@@ -122,7 +122,7 @@ fn a_call_begins_with_every_path_up_and_its_empty_round_trip() {
             assert_eq!(up, expected);
             assert!(!association.is_suspicious());
         }
-        // Nothing was lost at the transition into the run, and nothing is late.
+        // Nothing was lost when the run started, and nothing is late.
         let mut line = Line::new(&rtts);
         line.drain();
         assert!(line.flights.is_empty());
@@ -161,7 +161,7 @@ fn a_dead_path_is_found_within_200_ms_and_comes_back() {
     );
 }
 
-/// Feedback has the run's times, the agent has its own.
+/// Feedback uses the run's time, the agent its own.
 #[test]
 fn a_path_that_carries_media_needs_no_answer() {
     let run = |is_heard: bool| {
@@ -185,8 +185,8 @@ fn a_path_that_carries_media_needs_no_answer() {
     assert!(matches!(run(false)[..], [(_, News::Down(PathId(1)))]));
 }
 
-/// An end whose own check is not due learns of the recovery from the peer's check: its
-/// own follows at once.
+/// An end whose own check is not due detects the recovery from the peer's check: its own
+/// check follows immediately.
 #[test]
 fn a_check_of_the_peer_revives_a_dead_path() {
     for later in [50, 150, 250, 350] {
@@ -207,7 +207,7 @@ fn a_check_of_the_peer_revives_a_dead_path() {
             };
             after
         });
-        // The first one's check, and an answer to the other's: half a round trip apart,
+        // The first end's check, and an answer to the other's: half a round trip apart,
         // and not the 400 ms between checks of a dead path.
         assert!(up[0].abs_diff(up[1]) <= 35, "up after {up:?} ms");
     }

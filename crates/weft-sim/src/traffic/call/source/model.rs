@@ -5,7 +5,7 @@ use weft_units::{Codec, Instant, Rate, Rng};
 use super::{EncodedFrame, FrameEncoder};
 use crate::encoder::{ModelEncoder, brisque};
 
-/// The model of a real encoder.
+/// Model of a real encoder.
 pub struct Model {
     encoder: ModelEncoder,
     codec: Codec,
@@ -33,7 +33,7 @@ const SHRUNK_PSNR: [f64; 3] = [41.4, 3.2, 5.6];
 const SHRUNK_DISSIMILARITY: [f64; 3] = [-5.83, -0.5, -1.42];
 
 impl Model {
-    /// Returns PSNR and SSIM relative to the captured picture when the encoder's pictures
+    /// Returns PSNR and SSIM relative to the captured picture if the encoder's pictures
     /// are smaller: the errors of scaling and of encoding add up.
     fn seen(&self, encoded: u32, psnr_db: f64, ssim: f64) -> (f64, f64) {
         if encoded == self.height {

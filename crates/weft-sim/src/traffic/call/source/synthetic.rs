@@ -4,10 +4,10 @@ use weft_units::{Bytes, Instant, Rate, Rng};
 
 use super::{EncodedFrame, FrameEncoder};
 
-/// RFC 8593's synthetic codec with constant frame intervals: sizes vary around the target
-/// rate, and the frames after a keyframe compensate for it.
+/// Synthetic codec of RFC 8593 with constant frame intervals: sizes vary around the
+/// target rate, and the frames after a keyframe compensate for its size.
 ///
-/// Differs from the RFC: keyframes occur at the beginning and on request only, as in an
+/// In contrast to the RFC, keyframes occur only at the start and on request, as in an
 /// encoder of a call, and not at large changes of the rate.
 pub struct Synthetic {
     setup: SyntheticSetup,
@@ -18,11 +18,11 @@ pub struct Synthetic {
     rng: Rng,
 }
 
-/// Smallest part of its size that a frame after a keyframe keeps: from the implementation
-/// of the RFC's authors (syncodecs, `StatisticsCodec`).
+/// Smallest fraction of its size that a frame after a keyframe keeps: from the
+/// implementation of the RFC's authors (syncodecs, `StatisticsCodec`).
 const LEAST_IN_TRANSIENT: f64 = 0.2;
-/// Bound of deviations, so that a size stays positive; chosen by us, one frame in 500
-/// with the RFC's scale.
+/// Limit of deviations, so that a size stays positive; chosen by us, one frame in 500 at
+/// the RFC's scale.
 const LARGEST_DEVIATION: f64 = 0.95;
 /// Size of a VP8 frame without changes, including the data that the simulator writes into
 /// it.

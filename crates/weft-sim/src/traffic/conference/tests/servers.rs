@@ -1,4 +1,4 @@
-//! A room that spans two servers.
+//! Room that spans two servers.
 
 use weft_experiment::{
     FlowKind, FlowSetup, Hop, InterconnectSetup, LinkSetup, Record, Route, Setup, SetupError,
@@ -16,7 +16,7 @@ const BETWEEN: [&str; 2] = [
 ];
 const SERVERS: [&str; 2] = ["east", "west"];
 
-/// Two people at each server, and these links between the servers.
+/// Creates two people at each server, and these links between the servers.
 fn room(length: u64, between: &[LinkSpec]) -> Setup {
     let mut setup = Setup::new(seconds(length));
     for server in SERVERS {
@@ -45,7 +45,7 @@ fn specs() -> [LinkSpec; 2] {
     BETWEEN.map(|spec| spec.parse().expect("a link"))
 }
 
-/// Tiles of people at one server that show people at the other.
+/// Returns the tiles of people at one server that show people at the other.
 fn across(record: &Record) -> impl Iterator<Item = &TileRecord> {
     let of = |flow: usize| people(record, flow).iter().flat_map(|p| &p.tiles);
     let [east, west] = SERVERS;
@@ -67,11 +67,12 @@ fn a_tile_shows_somebody_at_another_server() {
         assert!(gap < Duration::from_millis(300), "{}: {gap:?}", tile.of);
         let late = tile.pictures.iter().filter(|p| p.shown_at >= from);
         let least = late.map(|p| p.latency).min().expect("it shows pictures");
-        // Two links of 15 ms to people, and one of 40 ms between the servers.
+        // Two links of 15 ms to the people, and one of 40 ms between the servers.
         let bounds = Duration::from_millis(70)..Duration::from_millis(150);
         assert!(bounds.contains(&least), "{}: {least:?}", tile.of);
     }
-    // Each camera crosses once for both viewers there: less than 2.5 Mbit/s, and sound.
+    // Each camera crosses only once for both viewers there: less than 2.5 Mbit/s, plus
+    // sound.
     let [ref first, ref second] = record.flows[2].routes[..] else {
         panic!("{:?}", record.flows[2].routes.len());
     };

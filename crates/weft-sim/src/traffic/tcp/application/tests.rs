@@ -16,7 +16,7 @@ fn a_size_becomes_full_segments_and_a_rest() {
 
 #[test]
 fn transfers_and_pauses_have_their_means() {
-    // RFC 8867 section 5.7: 100 kB to 1 MB, pauses of 10 s in the mean.
+    // RFC 8867 section 5.7: 100 kB to 1 MB, with pauses of 10 s on average.
     let application = Application::OnOff {
         size: (Bytes(100_000), Bytes(1_000_000)),
         mean_pause: Duration::from_secs(10),

@@ -1,6 +1,6 @@
-//! Excess segments of acknowledgements over the bandwidth, because receivers and links
-//! aggregate them (draft-ietf-ccwg-bbr-01 section 5.5.9): allowed in flight beyond the
-//! path's capacity.
+//! Segments that acknowledgements deliver in excess of the bandwidth, because receivers
+//! and links aggregate them (draft-ietf-ccwg-bbr-01 section 5.5.9). They are allowed in
+//! flight beyond the path's capacity.
 
 use weft_units::Instant;
 
@@ -10,7 +10,8 @@ use super::filter::WindowedMax;
 /// Window in rounds; Linux's two slots of five keep between five and ten.
 const WINDOW: u64 = 10;
 
-/// Excess over the bandwidth's deliveries, since the last acknowledgement below them.
+/// Excess over the deliveries at the bandwidth, since the last acknowledgement below
+/// them.
 pub(super) struct Aggregation {
     since: Instant,
     delivered: f64,
@@ -26,8 +27,8 @@ impl Aggregation {
         }
     }
 
-    /// Updates the excess at a `bandwidth` of segments per second. No excess counts above
-    /// the `window`.
+    /// Updates the excess at a `bandwidth` of segments per second. Excess above the
+    /// `window` does not count.
     pub fn on_ack(&mut self, ack: &AckSample, bandwidth: f64, round: u64, window: f64) {
         if ack.delivered == 0 {
             return;

@@ -1,4 +1,4 @@
-//! BBR version 3 (draft-ietf-ccwg-bbr-01; sections in comments are its own), and version
+//! BBR version 3 (draft-ietf-ccwg-bbr-01; section numbers below refer to it), and version
 //! 2, which differs in the numbers of its [`Version`]. ECN is not modelled; the draft
 //! does not define it.
 
@@ -25,12 +25,12 @@ pub(super) struct Version {
     drain_gain: f64,
     down_gain: f64,
     up_window_gain: f64,
-    /// Number of loss events in a round of startup that end it.
+    /// Number of loss events in a round of startup that end startup.
     startup_losses: u32,
 }
 
 impl Version {
-    /// Sections 5.3.1 (4 ln 2), 5.3.2, 5.3.3 and 5.3.1.3.
+    /// Version 3: sections 5.3.1 (4 ln 2), 5.3.2, 5.3.3 and 5.3.1.3.
     pub const THREE: Version = Version {
         startup_gain: 2.77,
         startup_window_gain: 2.0,
@@ -40,8 +40,8 @@ impl Version {
         startup_losses: 6,
     };
 
-    /// `tcp_bbr2.c` of Google's BBR v2 alpha, and
-    /// draft-cardwell-iccrg-bbr-congestion-control-02: 2 / ln 2 and its inverse.
+    /// Version 2: `tcp_bbr2.c` of Google's BBR v2 alpha, and
+    /// draft-cardwell-iccrg-bbr-congestion-control-02, 2 / ln 2 and its inverse.
     pub const TWO: Version = Version {
         startup_gain: 2.885,
         startup_window_gain: 2.885,
@@ -53,14 +53,14 @@ impl Version {
 }
 
 const WINDOW_GAIN: f64 = 2.0;
-/// Section 5.3.3.
+/// Pacing gain while probing up (section 5.3.3).
 const UP_GAIN: f64 = 1.25;
 /// Section 5.3.4.
 const PROBE_RTT_GAIN: f64 = 0.5;
 const PROBE_RTT_EVERY: Duration = Duration::from_secs(5);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// Section 2.7: in bandwidth probing cycles.
+/// Window of the bandwidth maximum, in bandwidth probing cycles (section 2.7).
 const BANDWIDTH_WINDOW: u64 = 2;
 const PACING_MARGIN: f64 = 0.99;
 /// Section 5.3.1.2.
@@ -71,7 +71,7 @@ pub(super) struct Bbr {
     version: Version,
     state: State,
     rounds: Rounds,
-    /// Segments per second, over cycles.
+    /// Bandwidth in segments per second, over cycles.
     bandwidth: WindowedMax,
     aggregation: Aggregation,
     bounds: Bounds,
@@ -92,7 +92,7 @@ enum State {
     Cruise,
     Refill,
     Up,
-    /// `done_at` once the window has shrunk.
+    /// Ends at `done_at`, which is set once the window has shrunk.
     ProbeRtt {
         done_at: Option<Instant>,
         round_done: bool,
@@ -108,8 +108,8 @@ struct FullPipe {
     reached: bool,
 }
 
-/// Section 5.5.5: the smallest round trip of the last 10 s, and of the last 5 s, after
-/// which BBR probes for it.
+/// Smallest round trip of the last 10 s, and of the last 5 s, after which BBR probes for
+/// it (section 5.5.5).
 struct MinRtt {
     min: Duration,
     at: Instant,
@@ -292,7 +292,7 @@ impl Bbr {
             };
     }
 
-    /// Section 5.6.4.
+    /// Updates the window (section 5.6.4).
     fn update_window(&mut self, ack: &AckSample) {
         let most = self.max_inflight();
         let delivered = f64::from(ack.delivered);
@@ -333,7 +333,7 @@ impl CongestionControl for Bbr {
             self.check_full(begins, rate);
         }
         if begins && !self.full.reached {
-            // In startup only one round is remembered.
+            // In startup, only one round is remembered.
             self.aggregation.restart(ack.now);
         }
         let bandwidth = self.bandwidth();

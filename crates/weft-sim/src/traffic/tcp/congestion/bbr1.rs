@@ -1,7 +1,7 @@
 //! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with the details of
 //! Linux's `tcp_bbr.c` (6.1). Not modelled: Linux paces only from the tenth segment on,
 //! accounts for segments that will have left by the next departure
-//! (`bbr_packets_in_net_at_edt`), and lets a timeout begin an interval of the policer.
+//! (`bbr_packets_in_net_at_edt`), and lets a timeout start an interval of the policer.
 
 mod policed;
 
@@ -16,23 +16,24 @@ use super::{
 use crate::traffic::tcp::rate::Limit;
 use policed::Policed;
 
-/// 2 / ln 2: doubles the rate each round trip (section 4.3.2.1).
+/// Gain of 2 / ln 2, which doubles the rate each round trip (section 4.3.2.1).
 const STARTUP_GAIN: f64 = 2.885;
 const DRAIN_GAIN: f64 = 1.0 / STARTUP_GAIN;
-/// Section 4.3.4.1; the first one probes, the second one drains.
+/// Pacing gains of a cycle (section 4.3.4.1); the first one probes, the second one
+/// drains.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Room for delayed and aggregated acknowledgements (section 4.2.3.2).
 const WINDOW_GAIN: f64 = 2.0;
-/// Window in rounds (section 4.1.1.3): a cycle and two more.
+/// Window in rounds (section 4.1.1.3): a cycle plus two.
 const BANDWIDTH_WINDOW: u64 = 10;
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-/// The smallest window that still pipelines with delayed acknowledgements.
+/// Smallest window that still pipelines with delayed acknowledgements.
 const MIN_WINDOW: f64 = 4.0;
 /// Growth below which, in three consecutive rounds, the pipe counts as full.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// `bbr_extra_acked_max_us`: the largest allowance for aggregated acknowledgements.
+/// Largest allowance for aggregated acknowledgements: `bbr_extra_acked_max_us`.
 const MOST_EXTRA: Duration = Duration::from_millis(100);
 /// `bbr_pacing_margin_percent`.
 const PACING_MARGIN: f64 = 0.99;
@@ -65,7 +66,7 @@ enum Mode {
         phase: usize,
         since: Instant,
     },
-    /// `done_at` once the window has shrunk.
+    /// Ends at `done_at`, which is set once the window has shrunk.
     ProbeRtt {
         done_at: Option<Instant>,
         round_done: bool,
@@ -126,7 +127,7 @@ impl Bbr1 {
         target.ceil() * 2.0 + if probing { 2.0 } else { 0.0 }
     }
 
-    /// Returns the target at the measured bandwidth, policed or not.
+    /// Returns the target at the measured bandwidth, without the policer.
     fn held(&self, gain: f64) -> f64 {
         self.target(self.max_bandwidth.max(), gain, 0.0)
     }
@@ -263,7 +264,7 @@ impl Bbr1 {
         }
     }
 
-    /// `bbr_set_cwnd`.
+    /// Returns the window after an acknowledgement (`bbr_set_cwnd`).
     fn window_after(&mut self, ack: &AckSample, delivered: f64) -> f64 {
         let mut window = (self.window - f64::from(ack.lost)).max(1.0);
         let recovering = ack.phase == Phase::Recovery;

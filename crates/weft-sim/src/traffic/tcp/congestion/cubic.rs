@@ -5,13 +5,13 @@ use weft_units::{Duration, Instant};
 use super::hystart::{Growth, HyStart};
 use super::{AckSample, CongestionControl, INITIAL_WINDOW, Phase};
 
-/// Section 5.
+/// Constant `C` (section 5).
 const C: f64 = 0.4;
-/// Section 4.6.
+/// Reduction factor (section 4.6).
 const BETA: f64 = 0.7;
-/// Section 4.3: as fair to Reno as an additive increase can be with `BETA`.
+/// Additive increase (section 4.3): as fair to Reno as possible with `BETA`.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// Section 4.2: largest target, in windows.
+/// Largest target, in windows (section 4.2).
 const FASTEST: f64 = 1.5;
 
 pub(super) struct Cubic {
@@ -26,7 +26,7 @@ pub(super) struct Cubic {
     epoch: Option<Epoch>,
 }
 
-/// One period of growth.
+/// Period of growth.
 struct Epoch {
     since: Instant,
     /// Time from `since` to the plateau, in seconds.
@@ -68,7 +68,7 @@ impl Cubic {
         let (window, plateau) = (self.window, self.plateau);
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
             since: ack.now,
-            // Equation 2; no plateau above: grow from here.
+            // Equation 2; without a plateau above, growth starts here.
             to_plateau: ((plateau - window).max(0.0) / C).cbrt(),
             plateau: plateau.max(window),
             estimate: window,
@@ -92,7 +92,7 @@ impl Cubic {
 }
 
 impl Epoch {
-    /// Equation 1.
+    /// Returns the window by equation 1.
     fn cubic(&self, elapsed: Duration) -> f64 {
         let t = elapsed.as_secs_f64() - self.to_plateau;
         C * t * t * t + self.plateau

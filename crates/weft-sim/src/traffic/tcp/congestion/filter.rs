@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Values that are the maximum since their round, in falling order.
+/// Values that are the maximum since their round, in descending order.
 pub(super) struct WindowedMax {
     window: u64,
     values: VecDeque<(u64, f64)>,

@@ -1,4 +1,4 @@
-//! HyStart++: leaves slow start before it overflows the queue (RFC 9406).
+//! HyStart++, which leaves slow start before the queue overflows (RFC 9406).
 
 use weft_units::Duration;
 
@@ -27,10 +27,10 @@ struct Careful {
     rounds: u32,
 }
 
-/// Growth in slow start.
+/// Result of an acknowledgement in slow start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Growth {
-    /// By this many segments.
+    /// The window grows by this many segments.
     By(f64),
     /// Slow start is over.
     Over,

@@ -1,4 +1,4 @@
-//! Handmade acknowledgements for tests.
+//! Constructed acknowledgements for tests.
 
 use weft_units::{Duration, Instant};
 
@@ -26,7 +26,7 @@ pub(super) fn ack(at: Duration, delivered: u32) -> AckSample {
     }
 }
 
-/// A connection with one acknowledgement per round trip.
+/// Connection with one acknowledgement per round trip.
 #[derive(Default)]
 pub(super) struct Rounds {
     at: Duration,

@@ -23,7 +23,7 @@ proptest! {
                 let found = ranges.find(n);
                 prop_assert_eq!(found.is_some(), set.contains(&n));
                 if let Some((a, b)) = found {
-                    // Complete: neither neighbour belongs to it.
+                    // Complete: neither neighbour is in the set.
                     prop_assert!(!set.contains(&b) && (a == 0 || !set.contains(&(a - 1))));
                 }
             }

@@ -12,7 +12,7 @@ struct Line {
 const RTT: Duration = Duration::from_millis(50);
 
 impl Line {
-    /// Ten segments, 0 to 9, sent one per millisecond.
+    /// Creates a line with ten segments, 0 to 9, sent one per millisecond.
     fn of_ten() -> Line {
         let mut line = Line {
             board: Scoreboard::new(0),
@@ -97,7 +97,7 @@ fn a_lost_retransmission_is_found_by_what_left_after_it() {
     assert_eq!(line.lost(), [0, 1]);
     line.send(10);
     line.now += RTT;
-    // 1 and 10 arrive, 0 does not, though sent before them.
+    // 1 and 10 arrive, but not 0, although it was sent before them.
     line.acknowledge(0, &[(1, 11)]);
     assert_eq!(line.lose(true), 1);
     assert_eq!(line.lost(), [0]);
@@ -125,7 +125,7 @@ fn a_segment_sent_twice_gives_no_round_trip() {
     line.now += RTT;
     assert_eq!(line.acknowledge(1, &[]).rtt, None);
     let progress = line.acknowledge(3, &[]);
-    // Marked as lost, but they arrive: sent at 2 ms, once.
+    // They were marked as lost but arrive: sent once, at 2 ms.
     assert_eq!((progress.delivered, progress.advanced), (2, 2));
     let expected = line.now - (Instant::ZERO + Duration::from_millis(2));
     assert_eq!(progress.rtt, Some(expected));

@@ -1,10 +1,10 @@
 //! Proportional rate reduction (RFC 6937).
 
-/// Sends during recovery in proportion to deliveries, so that the window has reached the
-/// goal at its end.
+/// Sends during recovery in proportion to deliveries, so that the window reaches the goal
+/// at its end.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Proportional {
-    /// `RecoverFS`: segments in flight at the beginning.
+    /// `RecoverFS`: segments in flight at the start.
     at_start: u32,
     delivered: u32,
     sent: u32,
@@ -12,7 +12,7 @@ pub(super) struct Proportional {
 }
 
 impl Proportional {
-    /// Begins a recovery; `at_start` segments were in flight before the loss was found.
+    /// Starts a recovery; `at_start` segments were in flight before the loss was found.
     pub fn begin(&mut self, at_start: u32, in_flight: u32) {
         *self = Proportional {
             at_start: at_start.max(1),
@@ -27,8 +27,8 @@ impl Proportional {
         self.sent += 1;
     }
 
-    /// Processes `delivered` more segments; `goal` is the slow start threshold. `safe`:
-    /// something was acknowledged in order, and nothing more is lost.
+    /// Processes `delivered` more segments; `goal` is the slow start threshold. `safe`
+    /// means that something was acknowledged in order, and nothing more is lost.
     pub fn on_ack(&mut self, delivered: u32, in_flight: u32, goal: u32, safe: bool) {
         self.delivered += delivered;
         let allowed = if in_flight > goal {

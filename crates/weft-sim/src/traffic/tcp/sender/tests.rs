@@ -6,16 +6,16 @@ use weft_units::{Duration, Instant, Rng};
 
 const RTT: Duration = Duration::from_millis(50);
 
-/// An endless sender with handmade acknowledgements.
+/// Endless sender with constructed acknowledgements.
 struct Line {
     sender: Sender,
     now: Instant,
-    /// Segments that announced a reduction (CWR), in their order.
+    /// Segments that announced a reduction (CWR), in order.
     told: Vec<u32>,
 }
 
 impl Line {
-    /// Reno with its first ten segments in flight, 0 to 9.
+    /// Creates Reno with its first ten segments in flight, 0 to 9.
     fn of_ten() -> Line {
         let now = Instant::ZERO;
         let reno = congestion::build(CongestionKind::Reno, now, RTT, &Rng::new(1));
@@ -65,7 +65,7 @@ fn one_mark_reduces_the_window_once() {
         assert_eq!(line.acknowledge(next, NONE, true), 1, "{next}");
     }
     assert_eq!(line.told, [10]);
-    // Half of the ten that were in flight.
+    // Half of the ten segments in flight.
     assert_eq!(line.sender.window(), 5);
     assert_eq!(line.acknowledge(11, NONE, false), 1);
     // The next mark belongs to the next round trip.
@@ -75,8 +75,8 @@ fn one_mark_reduces_the_window_once() {
     assert_eq!(line.told, [10, next]);
 }
 
-/// Also from that section: the receiver learns of every reduction, so that a mark beside
-/// a loss is answered with the loss.
+/// From the same section: the receiver is informed of every reduction, so the reaction to
+/// a loss also answers a mark next to it.
 #[test]
 fn a_mark_beside_a_loss_calls_for_nothing_more() {
     let mut line = Line::of_ten();
@@ -119,8 +119,9 @@ fn first_burst(round_trip: Duration) -> (usize, Duration) {
     (burst, next - begun)
 }
 
-/// 2.885 times ten segments a round trip: 6.9 Mbps in 50 ms, of which Linux sends two at
-/// once, and 0.69 Mbps in 500 ms, below its threshold of 1.2 Mbps. The rate is kept.
+/// 2.885 times ten segments per round trip: 6.9 Mbps in 50 ms, of which Linux sends two
+/// at once, and 0.69 Mbps in 500 ms, below its threshold of 1.2 Mbps. The rate stays the
+/// same.
 #[test]
 fn paced_segments_leave_in_pairs_unless_they_are_slow() {
     let gap = |round_trip: f64| round_trip / (2.885 * 10.0 * 0.99);

@@ -3,7 +3,7 @@ use weft_experiment::SyntheticSetup;
 use weft_publish::{Encoding, Form, Start};
 use weft_units::{Duration, Instant, Rate, Rng};
 
-/// A camera of 30 frames per second before the encoder.
+/// Camera with 30 frames per second for the encoder.
 struct Source {
     encoder: Synthetic,
     pictures: u64,
@@ -62,8 +62,8 @@ fn frames(source: &mut Source, n: usize) -> Vec<EncodedFrame> {
 
 #[test]
 fn a_keyframe_is_made_up_for_within_the_transient() {
-    // 1.2 Mbps at 30 frames per second: 5000 bytes each. The keyframe has
-    // 13,500, the seven after it 5000 - 8500 / 7 = 3785.7.
+    // 1.2 Mbps at 30 frames per second are 5000 bytes each. The keyframe has 13,500, and
+    // the seven after it have 5000 - 8500 / 7 = 3785.7.
     let sizes: Vec<u64> = frames(&mut source(0.0), 10)
         .iter()
         .map(|f| f.size.0)
@@ -103,7 +103,7 @@ fn a_new_target_takes_effect_after_the_reaction_time() {
         .encoder
         .set_target(now + Duration::from_millis(50), Rate::from_kbps(240));
     let sizes: Vec<u64> = frames(&mut source, 8).iter().map(|f| f.size.0).collect();
-    // 0.2 s are six frame intervals; then 240 kbps are 1000 bytes.
+    // 0.2 s are six frame intervals; after that, 240 kbps are 1000 bytes.
     assert_eq!(sizes, [5000, 5000, 5000, 5000, 5000, 5000, 1000, 1000]);
     assert!(source.take_frame(Start::Keyframe).keyframe);
 }

@@ -3,16 +3,16 @@
 use super::super::{AckSample, LostSample};
 use crate::traffic::tcp::rate::RateSample;
 
-/// Section 2.7: the loss rate that is too high.
+/// Loss rate that is too high (section 2.7).
 const LOSS_THRESHOLD: f64 = 0.02;
-/// Section 2.7: reduction of a bound after a loss.
+/// Reduction of a bound after a loss (section 2.7).
 pub(super) const BETA: f64 = 0.7;
-/// Section 2.7: free room into which other flows can grow.
+/// Free room into which other flows can grow (section 2.7).
 const HEADROOM: f64 = 0.15;
-/// Section 2.7: segments.
+/// Smallest window in segments (section 2.7).
 pub(super) const MIN_WINDOW: f64 = 4.0;
 
-/// In segments and segments per second; infinite until a loss.
+/// Bounds in segments and segments per second; infinite until a loss.
 pub(super) struct Bounds {
     /// `inflight_longterm`: over cycles.
     pub longterm: f64,
@@ -20,7 +20,7 @@ pub(super) struct Bounds {
     pub shortterm: f64,
     pub bandwidth: f64,
     pub in_recovery: bool,
-    /// `inflight_latest` and `bw_latest`: the maxima of this round.
+    /// `inflight_latest` and `bw_latest`: maxima of this round.
     pub inflight_latest: f64,
     bandwidth_latest: f64,
     round_ends_at: u64,
@@ -59,7 +59,7 @@ impl Bounds {
         }
     }
 
-    /// Whether a round of the loss signals has ended.
+    /// Returns whether a round of the loss signals has ended.
     pub fn round_ends(&mut self, ack: &AckSample, rate: &RateSample) -> bool {
         let ends = rate.prior_delivered >= self.round_ends_at;
         if ends {
@@ -68,7 +68,7 @@ impl Bounds {
         ends
     }
 
-    /// Section 5.5.10.3.
+    /// Adapts the short-term bounds (section 5.5.10.3).
     pub fn adapt(&mut self, max_bandwidth: f64, window: f64) {
         if self.loss_events == 0 {
             return;
@@ -100,7 +100,7 @@ impl Bounds {
         self.in_recovery && self.startup.0 >= self.startup_losses && self.startup.1 > LOSS_THRESHOLD
     }
 
-    /// Returns the long-term bound less the headroom.
+    /// Returns the long-term bound minus the headroom.
     pub fn with_headroom(&self) -> f64 {
         if self.longterm.is_infinite() {
             return self.longterm;
@@ -110,7 +110,7 @@ impl Bounds {
     }
 }
 
-/// Whether more than the threshold of the segments in flight is lost
+/// Returns whether more than the threshold of the segments in flight is lost
 /// (`IsInflightTooHigh`).
 pub(super) fn too_high(lost: &LostSample) -> bool {
     lost.lost as f64 > f64::from(lost.sent_in_flight) * LOSS_THRESHOLD

@@ -2,7 +2,7 @@
 
 use weft_units::{Duration, Instant};
 
-/// Section 5.3.3.5.3: time between probes, plus up to a second.
+/// Time between probes, plus up to a second (section 5.3.3.5.3).
 pub const WAIT: Duration = Duration::from_secs(2);
 
 /// Phase of the cycle, and the time of the next one.
@@ -21,7 +21,7 @@ pub(super) struct Cycle {
     pub up_delivered: f64,
 }
 
-/// Phase of the probing that the acknowledgements belong to.
+/// Phase of the probing to which the acknowledgements belong.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AckPhase {
     Init,

@@ -1,4 +1,4 @@
-//! Bandwidth in use, and data that is in flight at it.
+//! Bandwidth in use, and the data in flight at it.
 
 use super::super::offload;
 use super::bounds::MIN_WINDOW;
@@ -22,7 +22,7 @@ impl Bbr {
         most + if self.state == State::Up { 2.0 } else { 0.0 }
     }
 
-    /// The draft's quantum (section 5.6.3), as in Linux.
+    /// Returns the draft's quantum (section 5.6.3), as in Linux.
     pub(super) fn burst(&self) -> u32 {
         offload(self.pacing)
     }

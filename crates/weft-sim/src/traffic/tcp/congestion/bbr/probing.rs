@@ -100,7 +100,7 @@ impl Bbr {
         elapsed > self.cycle.wait || f64::from(self.cycle.rounds) >= reno
     }
 
-    /// Leaves the phase when the pipe is full, unless the long-term bound hides that.
+    /// Leaves the phase when the pipe is full, unless the long-term bound hides this.
     fn leave_up(&mut self, ack: &AckSample) {
         if ack.window_was_full && self.window >= self.bounds.longterm {
             let bandwidth = ack.rate.map_or(0.0, |r| r.per_second());

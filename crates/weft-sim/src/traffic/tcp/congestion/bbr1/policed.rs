@@ -1,6 +1,6 @@
-//! Bandwidth behind a policer (`bbr_lt_bw_sampling`): after two intervals with high loss
-//! and equal delivery, BBR paces at that rate for a while instead of the maximum delivery
-//! rate.
+//! Bandwidth of a connection through a policer (`bbr_lt_bw_sampling`): after two
+//! intervals with high loss and equal delivery, BBR paces for a while at that rate
+//! instead of the maximum delivery rate.
 
 use weft_units::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use crate::packet::tcp::PAYLOAD;
 use crate::traffic::tcp::congestion::AckSample;
 use crate::traffic::tcp::rate::Limit;
 
-/// Smallest length of an interval in rounds (`bbr_lt_intvl_min_rtts`), and length at
-/// which it is abandoned.
+/// Shortest interval in rounds (`bbr_lt_intvl_min_rtts`), and length at which it is
+/// abandoned.
 const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
-/// Lost relative to delivered segments (`bbr_lt_loss_thresh`).
+/// Lost segments relative to delivered ones (`bbr_lt_loss_thresh`).
 const LOST: f64 = 50.0 / 256.0;
-/// Largest difference of two intervals: relative to the first, or in segments a second
-/// (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
+/// Largest difference between two intervals: relative to the first, or in segments a
+/// second (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
 const RATIO: f64 = 1.0 / 8.0;
 const DIFFERENCE: f64 = 500.0 / PAYLOAD as f64;
 /// Rounds for which the result is used (`bbr_lt_bw_max_rtts`).

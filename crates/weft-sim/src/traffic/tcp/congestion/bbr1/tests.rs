@@ -49,8 +49,8 @@ fn a_policed_connection_paces_at_what_is_left_and_then_probes_again() {
     assert!((most - 1.25 * expected).abs() < 1.0, "{probing:?}");
 }
 
-/// Late, aggregated acknowledgements enlarge the window, of which the 40 segments of
-/// every acknowledgement are a part; by at most 100 ms of the rate.
+/// Late, aggregated acknowledgements enlarge the window, which includes the 40 segments
+/// of every acknowledgement; by at most 100 ms of the rate.
 #[test]
 fn gathered_acknowledgements_enlarge_the_window() {
     let window = |late: u32| {

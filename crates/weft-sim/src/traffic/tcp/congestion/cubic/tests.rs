@@ -33,9 +33,9 @@ fn small_windows_grow_as_reno_does() {
     let mut cubic = Cubic::new();
     cubic.window = 20.0;
     cubic.on_congestion(Instant::ZERO, 20);
-    // Ten round trips of 10 ms from 14: alpha = 0.529 segments each, while
-    // the cubic curve is far below: K = cbrt(20 * 0.3 / 0.4) = 2.47 s, and
-    // W(0.1) = 0.4 * (0.1 - 2.47)^3 + 20 = 14.7.
+    // Ten round trips of 10 ms, starting at 14: alpha = 0.529 segments each. The cubic
+    // curve is far below: K = cbrt(20 * 0.3 / 0.4) = 2.47 s, and W(0.1) = 0.4 * (0.1 -
+    // 2.47)^3 + 20 = 14.7.
     for round in 0..10 {
         for _ in 0..cubic.window() {
             let at = Duration::from_millis(10 * round);

@@ -19,8 +19,8 @@ impl Connection {
     }
 }
 
-/// The first loss begins an interval that includes its round; a loss in the fourth ends
-/// it.
+/// The first loss starts an interval that includes its round; a loss in the fourth round
+/// ends it.
 #[test]
 fn two_similar_intervals_of_much_loss_count_as_a_policer_for_48_rounds() {
     let mut connection = Connection::default();
@@ -29,7 +29,7 @@ fn two_similar_intervals_of_much_loss_count_as_a_policer_for_48_rounds() {
     connection.run(1, 40, 10);
     // 40 segments in 50 ms.
     assert_eq!(connection.policed.bandwidth(), Some(800.0));
-    // Acknowledgements that begin no round, and those outside of probing, do not count.
+    // Acknowledgements that start no round, and those outside of probing, do not count.
     for (begins, probes) in [(false, true), (true, false)] {
         for _ in 0..50 {
             let ack = connection.rounds.next(40, 0, Limit::Network);
@@ -56,7 +56,7 @@ fn intervals_that_differ_are_not_a_policer() {
     connection.run(4, 40, 10);
     connection.run(4, 30, 10);
     assert_eq!(connection.policed.bandwidth(), None);
-    // Like the previous one: the mean of the two.
+    // Similar to the previous one: the mean of the two.
     connection.run(4, 32, 10);
     assert_eq!(connection.policed.bandwidth(), Some(620.0));
 }
@@ -73,7 +73,7 @@ fn an_application_without_data_restarts() {
     assert_eq!(connection.policed.bandwidth(), Some(800.0));
 }
 
-/// After 16 rounds the second interval is abandoned, and the first with it.
+/// After 16 rounds, the second interval is abandoned together with the first.
 #[test]
 fn an_interval_without_an_end_restarts() {
     let mut connection = Connection::default();
