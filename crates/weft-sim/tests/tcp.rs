@@ -27,7 +27,7 @@ fn cubic_reaches_the_goodput_of_the_kernel() {
     }
 }
 
-/// The same measurements of the kernel's BBR gave 94.7 to 96.5 % of the rate.
+/// Measured in the same way, the kernel's BBR reached 94.7 to 96.5 % of the rate.
 #[test]
 fn bbr_reaches_the_goodput_of_the_kernel() {
     for kind in [Bbr1, Bbr2, Bbr3] {
