@@ -1,5 +1,5 @@
 //! A whole call on one core: frames become packets, which are scheduled over two paths,
-//! paced, protected, carried over ten milliseconds, read, reported and put together to
+//! paced, protected, carried over ten milliseconds, read, reported and reassembled to
 //! frames. One element is one RTP packet sent and received.
 //! `valgrind --tool=callgrind --toggle-collect=session::Call::run` with
 //! `--bench --test NAME` counts the instructions, which a busy machine does not change: a

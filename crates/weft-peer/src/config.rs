@@ -25,7 +25,7 @@ pub struct PeerConfig {
     /// those that weft encodes and decodes.
     pub codecs: Vec<Codec>,
     /// Whether to offer data channels, and to accept them if the other side offers them
-    /// beside media. Default false.
+    /// together with media. Default false.
     pub data_channels: bool,
     /// Source of all random values in the session.
     pub rng: Rng,

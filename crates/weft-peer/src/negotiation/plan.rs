@@ -119,8 +119,8 @@ fn plan_of(
     waiting: &mut Vec<Waiting>,
 ) -> Result<Plan, NegotiationError> {
     let SectionKind::Media(kind) = offered.kind else {
-        // Data channels and similar: pages open them beside the media, and rejecting them
-        // loses no media.
+        // Data channels and similar: pages open them in addition to media, and rejecting
+        // them loses no media.
         return Ok(Plan::Rejected);
     };
     if offered.is_rejected() {

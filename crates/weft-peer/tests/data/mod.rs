@@ -1,4 +1,4 @@
-//! Data channels beside the video while links fail.
+//! Data channels in a video call while links fail.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Interoperation with the whole of str0m, a WebRTC endpoint that nobody here wrote (its DTLS and
-//! ciphers come from the libraries that we use, too): offer and answer as text, media both ways,
-//! over two of our links in virtual time. The findings are in docs/protocol/interop.md.
+//! Interoperation with str0m, a complete WebRTC endpoint by other authors (its DTLS and ciphers
+//! come from the libraries that we use, too): offer and answer as text, media both ways, over two
+//! of our links in virtual time. The findings are in docs/protocol/interop.md.
 
 use std::sync::Arc;
 use std::time::Instant as StdInstant;
