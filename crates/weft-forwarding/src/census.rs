@@ -35,7 +35,7 @@ pub struct Census {
 }
 
 impl Census {
-    /// Whether the counts of everything that is stored in several places agree.
+    /// Whether the counts of all objects that are stored in several places agree.
     #[must_use]
     pub fn agrees(&self) -> bool {
         fn same<const N: usize>(counts: [usize; N]) -> bool {

@@ -72,7 +72,7 @@ pub enum Event {
         sdp: String,
     },
     /// A publisher should send these encodings from now on and pause the others, which
-    /// nobody watches. At first it sends all.
+    /// have no viewers. At first it sends all.
     WantedChanged {
         /// Publication, as in the command that created it.
         resource: ResourceId,

@@ -101,7 +101,7 @@ impl Traffic {
         self.elsewhere.remove(&plane);
     }
 
-    /// Stops tracks of other planes that nobody here plays any longer.
+    /// Stops tracks of other planes that no longer have players here.
     pub(crate) fn drop_unwanted(&mut self) {
         let imports = self.relays.imports.iter();
         let wanted = imports.filter(|(_, import)| import.wanted);

@@ -1,5 +1,5 @@
-//! Rates of publishers: each is told the rate that its room can use, and bound to a
-//! multiple of it.
+//! Rates of publishers: each is informed of the rate that its room can use, and limited
+//! to a multiple of it.
 
 use crate::demand::Owners;
 use crate::plane::{Plane, has_path};
@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use weft_peer::PeerKey;
 use weft_units::{Instant, Rate};
 
-/// Minimum rate that a publisher is told. Chosen by us: sound and a small picture; a
-/// lower rate helps nobody in a call.
+/// Minimum rate for a publisher. Chosen by us: sound and a small picture; a lower rate
+/// does not improve a call.
 const LEAST_TOLD: Rate = Rate::from_kbps(150);
-/// Bound on a publisher's incoming rate, as a multiple of the rate that it was told: room
+/// Bound on a publisher's incoming rate, as a multiple of the announced rate: room
 /// for repair packets, copies on other paths, and packets in flight. Chosen by us.
 const TAKEN: f64 = 4.0;
-/// Minimum of this bound. Chosen by us: encoders with a fixed rate, which ignore what
-/// they are told, use at most ten.
+/// Minimum of this bound. Chosen by us: encoders with a fixed rate, which ignore the
+/// announced one, use at most ten.
 const LEAST_TAKEN: Rate = Rate::from_mbps(16);
 
 impl Plane {

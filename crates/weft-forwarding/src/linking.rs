@@ -41,7 +41,7 @@ impl Plane {
         }
     }
 
-    /// Forgets another plane, which has ended, and everything that came from it.
+    /// Forgets another plane, which has ended, and all its publications.
     pub fn unlink(&mut self, now: Instant, plane: PlaneId) {
         self.now = now;
         self.steering.unlink(plane);

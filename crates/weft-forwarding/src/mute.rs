@@ -9,7 +9,7 @@ use weft_units::Instant;
 pub enum Sound {
     /// Everybody hears it.
     Forwarded,
-    /// Nobody hears it, over any connection.
+    /// No participant hears it, over any connection.
     Muted,
 }
 

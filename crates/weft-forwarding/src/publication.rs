@@ -8,10 +8,10 @@ use weft_rooms::{Camera, Enabled, Publishing};
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 use weft_wire::payload::Form;
 
-/// Minimum share of its unlimited rate that a source is told because of a player with a poor
+/// Minimum share of its unlimited rate to which a source is limited for a player with a poor
 /// link: the other players see half of the rate as slightly softer pictures. Chosen by us.
 const LEAST_PART: f64 = 0.5;
-/// A source is being limited if it was told less than this multiple of its unlimited
+/// A source is being limited if its limit is less than this multiple of its unlimited
 /// rate: encoders miss their targets by as much. Chosen by us.
 const HELD: f64 = 1.2;
 
@@ -44,7 +44,7 @@ pub(crate) fn streams_of(peer: &Peer, direction: StreamDirection) -> BTreeMap<Sl
             form: agreed.form,
             streams: Vec::new(),
         });
-        // A second section of sound has no encodings, and nobody plays it.
+        // A second section of sound has no encodings and no players.
         if known.streams.is_empty() || agreed.rid.is_some() {
             known.streams.push(agreed.stream);
         }
@@ -77,7 +77,7 @@ pub(crate) struct Publication {
     players: BTreeSet<PeerKey>,
     /// Rates that viewers of other planes can use.
     elsewhere: BTreeMap<PlaneId, Usable>,
-    /// Latest limit that the source was told.
+    /// Latest limit that the source got.
     told: Option<Rate>,
     /// Rate of the source without a limit.
     unlimited: Rate,

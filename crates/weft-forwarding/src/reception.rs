@@ -286,7 +286,7 @@ impl Reception {
         cameras.chain(sounds.take(MAX_LINES)).collect()
     }
 
-    /// Returns a line that can carry the track. Sound gets the line beside its participant's
+    /// Returns a line that can carry the track. Sound gets the line paired with its participant's
     /// first camera, or else the last one, so that it does not block another camera's.
     fn free_line(&self, candidate: &Candidate) -> Option<usize> {
         let free = |(_, line): &(usize, &OutgoingLine)| {

@@ -147,7 +147,7 @@ pub(crate) struct Usable {
     /// Rate at which the weakest viewer sees half of the pictures.
     pub(crate) fitting: Option<Rate>,
     /// Rate of the publication when they were measured: a plane gets only the tracks that
-    /// somebody there plays.
+    /// have players there.
     pub(crate) published: Rate,
 }
 

@@ -227,7 +227,7 @@ impl Traffic {
         }
     }
 
-    /// Removes a publication that nobody publishes or plays any longer.
+    /// Removes a publication that has neither a publisher nor players.
     pub(crate) fn remove_publication(&mut self, publication: &Publication) {
         for track in publication.track_ids() {
             self.loudest.leave(track);

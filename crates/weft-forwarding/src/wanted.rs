@@ -1,11 +1,11 @@
-//! Encodings that a publisher is told to send, according to those that are watched.
+//! Encodings that a publisher should send, depending on the viewers.
 
 use crate::routing::TrackId;
 use std::collections::BTreeSet;
 use weft_units::{Duration, Instant};
 
-/// Time without viewers after which an encoding's publisher pauses it. Chosen by us:
-/// somebody who pages through the tiles returns sooner.
+/// Time without viewers after which an encoding's publisher pauses it. Chosen by us: a
+/// viewer who pages through the tiles returns sooner.
 const HOLD: Duration = Duration::from_secs(5);
 
 /// Width and height of pictures in pixels, if known.
@@ -33,9 +33,9 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 struct Encoding {
     track: TrackId,
-    /// Last time when somebody watched it.
+    /// Last time when it had a viewer.
     watched: Instant,
-    /// Whether the publisher was told to send it, as it does at first.
+    /// Whether the publisher should send it, as last requested; at first it should.
     sent: bool,
 }
 
@@ -72,12 +72,12 @@ impl Wanted {
         is_news.then(|| self.cameras.iter().map(camera).collect())
     }
 
-    /// Whether the publisher was told to pause anything.
+    /// Whether the publisher was asked to pause anything.
     pub(crate) fn pauses_any(&self) -> bool {
         self.cameras.iter().flatten().any(|encoding| !encoding.sent)
     }
 
-    /// Whether the publisher was told to pause any of these.
+    /// Whether the publisher was asked to pause any of these.
     pub(crate) fn pauses(&self, tracks: &[TrackId]) -> bool {
         let mut all = self.cameras.iter().flatten();
         all.any(|encoding| !encoding.sent && tracks.contains(&encoding.track))
@@ -98,7 +98,7 @@ mod tests {
         let mut wanted = Wanted::default();
         let mut told = Vec::new();
         for ms in (0..30_000).step_by(250) {
-            // Somebody displays the camera large until 2 s, for a moment at 10 s, and
+            // A viewer displays the camera large until 2 s, for a moment at 10 s, and
             // then not at all.
             let large = ms < 2_000 || ms == 10_000;
             let small = ms < 20_000;

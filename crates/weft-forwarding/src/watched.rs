@@ -1,4 +1,4 @@
-//! Encodings that somebody watches.
+//! Encodings with viewers.
 
 use crate::event::Event;
 use crate::plane::Plane;

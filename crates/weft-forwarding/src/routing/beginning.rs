@@ -1,8 +1,9 @@
 use super::parsed::Parsed;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Maximum age of a keyframe for a newcomer; with an older one, the newcomer waits for the next.
-/// It equals the minimum time between two keyframe requests, so nobody waits for that.
+/// Maximum age of a keyframe for a newcomer; with an older one, the newcomer waits for
+/// the next. It equals the minimum time between two keyframe requests, which therefore
+/// does not prolong the wait.
 const OLDEST: Duration = Duration::from_millis(400);
 /// Maximum amount that a newcomer gets of the pictures after the keyframe, as a time at
 /// the track's rate: these pictures are late, and later ones wait for them. Chosen by us:

@@ -11,7 +11,7 @@ pub(crate) const ROOM: f64 = 1.25;
 /// Divides the rate of a subscriber's paths among its tracks.
 ///
 /// Max-min fair: all get the same, except those that need less; their remainder is divided among
-/// the others, and what nobody needs among all. A track without a demand, because it was not
+/// the others, and any remaining rate among all. A track without a demand, because it was not
 /// measured for long enough, takes what it can get. The shares never exceed `total`.
 #[must_use]
 pub(crate) fn fair_shares(total: Rate, demands: &[Option<Rate>]) -> Vec<Rate> {

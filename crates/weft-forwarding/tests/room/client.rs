@@ -1,4 +1,4 @@
-//! Peer that publishes to a room, plays somebody, or receives the whole room.
+//! Peer that publishes to a room, plays a publication, or receives the whole room.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;

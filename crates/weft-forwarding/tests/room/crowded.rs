@@ -87,7 +87,7 @@ fn summary(room: &Room, viewer: usize, people: &[Publisher], from: Instant) -> S
     }
 }
 
-/// Asserts that nobody waits for a picture, and that no picture is old.
+/// Asserts that no viewer waits for a picture, and that no picture is old.
 fn assert_live(case: &str, seen: &Seen, together: std::ops::Range<f64>) {
     let sum: f64 = seen.fps.iter().sum();
     assert!(together.contains(&sum), "{case}: {sum} of {seen:?}");

@@ -1,4 +1,4 @@
-//! Rates that publishers are told, and the bound on each client's datagrams.
+//! Rates for publishers, and the bound on each client's datagrams.
 
 use super::{ada, seconds};
 use crate::world::Room;
@@ -80,7 +80,7 @@ fn accepted_rates_have_the_bounds_of_security_md() {
     assert!(told < mbps(4), "{told:?}, of which four times is below 16");
     assert_eq!(taken(&room), [mbps(16), mbps(8)]);
 
-    // The publisher is told the rate that its player can use, up to the bound.
+    // The publisher gets the rate that its player can use, up to the bound.
     let wide = "rate=200mbit,delay=10ms";
     let mut room = Room::new(1, &[wide, wide]);
     room.published = mbps(8);

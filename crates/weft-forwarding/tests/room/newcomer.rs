@@ -22,7 +22,7 @@ struct Newcomer {
     age: Duration,
 }
 
-/// Viewers join, within a second and a half, somebody who has published for a while;
+/// Viewers join, within a second and a half, a publisher who has published for a while;
 /// returns them and the number of requested keyframes.
 fn newcomers(downlink: &str, layers: Layers) -> (Vec<Newcomer>, u64) {
     let links: Vec<&str> = ["rate=20mbit,delay=5ms"]

@@ -240,7 +240,7 @@ fn a_muted_participant_who_publishes_again_stays_muted() {
     }
 }
 
-/// The publisher is told the rates that viewers on both planes can use.
+/// The publisher gets the rates that viewers on both planes can use.
 #[test]
 fn a_publisher_sends_what_the_strongest_viewer_of_another_plane_can_use() {
     let (alone, slow, quick) = (

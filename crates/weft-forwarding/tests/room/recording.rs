@@ -103,7 +103,7 @@ fn a_recording_begins_with_a_keyframe_and_has_all_that_is_published() {
     assert!(room.plane.census().agrees(), "{:?}", room.plane.census());
 }
 
-/// Nobody watches. A camera in encodings of 150 and 1350 kbit/s.
+/// No viewers. A camera in encodings of 150 and 1350 kbit/s.
 #[test]
 fn the_best_encoding_is_recorded_and_the_others_are_not_sent() {
     let mut room = Room::new(1, &[GOOD]);

@@ -266,7 +266,7 @@ fn a_late_picture_that_is_not_wanted_is_filled_up() {
     limit(&mut forwarder, 250); // the base layer only
     let pictures: Vec<_> = (0..5).map(|n| encoder.picture(n == 0).1).collect();
     // Picture 1 (layer 2) arrives after picture 2, whose first packet is missing, too:
-    // nobody can know what the numbers between were.
+    // the content of the numbers between is unknown.
     let order = [
         &pictures[0][..],
         &pictures[2][1..],
