@@ -124,7 +124,7 @@ impl Agent {
         self.send_round(now);
     }
 
-    /// Ends the numbers of dead paths to which nothing may be sent any more. The
+    /// Ends the numbers of dead paths to which nothing may be sent any longer. The
     /// selected one keeps its number until another path takes over.
     fn end_forsaken(&mut self, now: Instant) {
         let forsaken = |p: &Pair| {

@@ -1,4 +1,4 @@
-//! TCP connections of a peer beside UDP.
+//! TCP connections of a peer in addition to UDP.
 
 use super::*;
 use crate::stun;
@@ -14,7 +14,7 @@ fn peer() -> Credentials {
     }
 }
 
-/// Server that accepts TCP beside its UDP address, and knows its peer.
+/// Server that accepts TCP in addition to its UDP address, and knows its peer.
 fn server(role: IceRole, checks: Checks) -> Agent {
     let mut agent = Agent::new(Config {
         role,
