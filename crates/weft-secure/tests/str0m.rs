@@ -1,6 +1,6 @@
-//! Interoperation with str0m, a WebRTC endpoint that nobody here wrote, in virtual time:
-//! it has its own ICE agent with one nominated pair, its own STUN codec and its own SRTP.
-//! (The DTLS and the ciphers are the same libraries.)
+//! Interoperation with str0m, a WebRTC endpoint by other authors, in virtual time: it has
+//! its own ICE agent with one nominated pair, its own STUN codec and its own SRTP. (The
+//! DTLS and the ciphers are the same libraries.)
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

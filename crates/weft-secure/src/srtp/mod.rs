@@ -71,7 +71,7 @@ pub enum ProtectError {
         /// Its sequence number.
         sequence: u16,
     },
-    /// The packet is so far behind the newest one that nobody knows whether it was
+    /// The packet is so far behind the newest one that it is unknown whether it was
     /// protected before.
     #[error("{ssrc:?} sequence {sequence} is too far behind the newest one")]
     TooOld {

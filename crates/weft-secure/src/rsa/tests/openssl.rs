@@ -1,5 +1,5 @@
-//! Handshakes with a peer that nobody here wrote: `openssl s_client` over loopback. It
-//! uses real time and sockets, so none of this is in the core.
+//! Handshakes with a peer by other authors: `openssl s_client` over loopback. It uses
+//! real time and sockets, so none of this is in the core.
 
 #![allow(clippy::disallowed_methods)]
 
