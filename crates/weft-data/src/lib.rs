@@ -1,6 +1,6 @@
-//! Sans-IO data channels: messages beside the media of one connection (RFC 8831), opened
-//! within it (RFC 8832). SCTP itself is the library `sctp-proto`; SCTP packets go in and
-//! out, and the owner encrypts them with DTLS.
+//! Sans-IO data channels: messages in the connection that also carries the media (RFC
+//! 8831), opened within it (RFC 8832). SCTP itself is the library `sctp-proto`; SCTP
+//! packets go in and out, and the owner encrypts them with DTLS.
 //!
 //! Messages may take several paths. Packets with an urgent message, and packets without
 //! messages (acknowledgements), are marked for sending on two paths: SCTP ignores the
