@@ -96,7 +96,7 @@ pub struct UnknownParticipant {
 /// Reason why a client may not act as a participant.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HoldError {
-    /// There is no such participant.
+    /// The participant does not exist.
     #[error(transparent)]
     Unknown(#[from] UnknownParticipant),
     /// The participant waits to be admitted.

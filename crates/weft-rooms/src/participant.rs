@@ -168,11 +168,11 @@ pub enum TroubleKind {
     NoRoute,
     /// The sender's machine drops packets that arrive over the link.
     RpFilter,
-    /// TCP reaches the server over the link; UDP does not come back.
+    /// TCP reaches the server over the link; UDP gets no answer.
     UdpBlocked,
     /// A captive portal answers instead of the server.
     CaptivePortal,
-    /// Nothing comes back, for a reason that the sender cannot determine.
+    /// Nothing is answered, for a reason that the sender cannot determine.
     #[serde(other)]
     Silent,
 }

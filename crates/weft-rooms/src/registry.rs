@@ -48,7 +48,7 @@ impl Registry {
         }
     }
 
-    /// Replaces the limits for newcomers. Nobody inside is removed.
+    /// Replaces the limits for newcomers. Present participants stay.
     pub fn set_limits(&mut self, limits: RegistryLimits) {
         self.limits = limits;
     }
@@ -204,8 +204,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Removes a hold; after the last one the grace period starts. A participant who has
-    /// moved to another server has none.
+    /// Removes a hold; after the last one, the grace period starts. A participant who has
+    /// moved to another server has no grace period.
     pub fn release(&mut self, now: Instant, room: &str, id: &str) {
         let has_moved = self.has_moved(room, id);
         if let Some(member) = self.member_mut(room, id) {
