@@ -117,7 +117,7 @@ fn median(held: &[u64]) -> u64 {
     held[held.len() / 2]
 }
 
-/// Process of the program `serve` beside this one.
+/// Process of the program `serve` in the same folder.
 struct Server {
     child: Child,
     address: SocketAddr,

@@ -21,8 +21,8 @@ pub struct ClusterConfig {
     pub address: ClusterAddress,
     /// Name of this server, unique in the cluster.
     pub node: NodeName,
-    /// URL by which clients reach this server alone. Default none: other servers send
-    /// nobody here.
+    /// URL by which clients reach this server alone. Default none: other servers redirect
+    /// no clients here.
     pub public_url: Option<PublicUrl>,
     /// Region of this server: newcomers stay in their region if it has capacity. Default none.
     pub region: Option<NodeName>,

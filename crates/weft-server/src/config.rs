@@ -94,7 +94,7 @@ pub struct OperatorConfig {
     pub metrics: Option<SocketAddr>,
     /// Folder in which the server opens a socket (`weft rooms`). Default none.
     pub socket_folder: Option<PathBuf>,
-    /// Bearer token of `/api/admin`. Default none: there is no such interface.
+    /// Bearer token of `/api/admin`. Default none: the interface does not exist.
     pub admin_token: Option<String>,
     /// Maximum number of rooms with their own metrics, which contain their names; the
     /// other rooms share theirs. Default 0: no room has its own.
@@ -105,7 +105,7 @@ pub struct OperatorConfig {
 
 /// Settings that can change while the server runs
 /// ([`ServerHandle::reconfigure`](crate::ServerHandle::reconfigure)). All apply to later
-/// requests; nobody inside is removed.
+/// requests; present participants stay.
 #[derive(Debug, Clone)]
 pub struct Reconfiguration {
     /// Like [`OperatorConfig::admin_token`].

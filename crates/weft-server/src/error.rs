@@ -112,7 +112,7 @@ pub enum ServerError {
 /// Reason why a server cannot join its cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClusterError {
-    /// Nobody answers there.
+    /// NATS does not answer at this address.
     #[error("cannot reach NATS at {nats}: {reason}")]
     Unreachable {
         /// Scheme, host and port.

@@ -351,7 +351,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Adds a permanent participant of this process. Nobody gets its secret.
+    /// Adds a permanent participant of this process. Its secret is not given out.
     pub(crate) fn add_resident(
         &self,
         who: &Arrival<'_>,

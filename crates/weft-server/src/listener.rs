@@ -81,7 +81,7 @@ pub(crate) struct Connection {
 }
 
 impl Connections {
-    /// Starts to accept HTTP and the protocols beside it. Needs a tokio runtime.
+    /// Starts to accept HTTP and the other protocols on its port. Needs a tokio runtime.
     pub(crate) fn start(
         listener: std::net::TcpListener,
         tls: Option<Arc<Certificate>>,

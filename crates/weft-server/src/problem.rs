@@ -114,7 +114,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// Refusal for a message or reaction that comes too soon.
+    /// Refusal for a message or reaction that was sent too soon.
     pub(crate) fn too_fast(sends: &str, wait: Duration) -> Problem {
         let seconds = wait.as_millis().div_ceil(1000);
         Problem {

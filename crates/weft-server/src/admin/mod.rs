@@ -34,7 +34,7 @@ pub enum Order {
         room: String,
         /// Id or name of the participant.
         participant: String,
-        /// Time for which the participant cannot come back, in seconds.
+        /// Time for which the participant cannot return, in seconds.
         seconds: u64,
     },
     /// Removes everybody from a room.

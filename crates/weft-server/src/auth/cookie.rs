@@ -1,5 +1,4 @@
-//! Cookies with tokens, for the page: its event streams and requests have no headers of
-//! their own.
+//! Cookies with tokens, for the page: its event streams and requests cannot set headers.
 
 use crate::urls::escaped;
 use axum::http::uri::Authority;

@@ -53,7 +53,7 @@ pub(super) struct Pulled {
 
 impl Pulls {
     /// Starts and ends pulls, so that there is one for each publication on another server
-    /// that somebody here plays.
+    /// that has players here.
     pub(super) fn look(&mut self) {
         let now = self.hub.now();
         let wanted = self.hub.pulls_wanted();
@@ -120,7 +120,7 @@ impl Pulls {
         }
     }
 
-    /// Handles the end of a connection: it is established again while somebody plays.
+    /// Handles the end of a connection: it is established again while it has players.
     pub(super) fn end(&mut self, resource: &ResourceId) {
         let again = self.hub.now() + AGAIN;
         if let Some(running) = self.find(resource) {
@@ -141,8 +141,8 @@ impl Pulls {
 }
 
 impl Running {
-    /// Whether the connection carries everything that is published there, or as much as
-    /// it could when it started.
+    /// Whether the connection carries all published tracks, or as many as it could when
+    /// it started.
     fn fits(&self, wanted: &PullWanted) -> bool {
         let has_all = |known: &Publishing| !wanted.publishing.has_more_than(known);
         let is_whole = has_all(&self.published) || self.carried.as_ref().is_some_and(has_all);

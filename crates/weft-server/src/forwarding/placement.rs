@@ -7,7 +7,7 @@ use weft_net::Load;
 use weft_units::Rate;
 
 /// Load above which a plane gets a newcomer only if the others are above it, too. Chosen
-/// by us: less than the load at which it accepts nobody.
+/// by us: less than the load at which it accepts no newcomers.
 const FULL: f64 = 0.8;
 /// Difference between the loads of two planes that is not significant: newcomers of the
 /// last second are not measured yet. Chosen by us.

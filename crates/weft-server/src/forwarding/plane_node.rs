@@ -57,8 +57,8 @@ impl PlaneNode {
             addresses: &self.addresses,
             pulled: &mut self.pulled,
         };
-        // If nobody waits for the answer any longer, HTTP closes the connection. The same
-        // happens after a panic, which ends only this request: the plane owns a
+        // If the caller no longer waits for the answer, HTTP closes the connection. The
+        // same happens after a panic, which ends only this request: the plane owns a
         // connection only after all of its description was parsed.
         let _ = catch_unwind(AssertUnwindSafe(|| request(&mut media)));
     }

@@ -87,7 +87,7 @@ pub(crate) struct ActionWanted {
 pub(crate) struct Removal {
     /// Id of the participant.
     pub(crate) id: String,
-    /// Signed token of the participant to be revoked, because nobody else inside has it.
+    /// Signed token of the participant to be revoked, because no other participant inside has it.
     pub(crate) token: Option<TokenId>,
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use weft_rooms::{Publishing, RoomState};
 use weft_units::Duration;
 
-/// Publication of another server that somebody here plays.
+/// Publication of another server that has players here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PullWanted {
     /// Name of the server.
@@ -162,8 +162,8 @@ impl Hub {
         }
     }
 
-    /// Returns the publications of other servers that somebody here plays or this server
-    /// records, by room and id.
+    /// Returns the publications of other servers that have players here or that this
+    /// server records, by room and id.
     pub(crate) fn pulls_wanted(&self) -> BTreeMap<(String, String), PullWanted> {
         if let Some(cluster) = &self.cluster {
             cluster.is_noticed.store(false, Ordering::Relaxed);

@@ -64,8 +64,7 @@ impl Hub {
         registry.rooms().map(figures).collect()
     }
 
-    /// Changes the limits for newcomers and new connections. Nobody inside is
-    /// removed.
+    /// Changes the limits for newcomers and new connections. Present participants stay.
     pub(crate) fn set_limits(&self, limits: Limits) {
         let mut state = self.lock();
         state.registry.set_limits(limits.registry());
@@ -231,8 +230,8 @@ impl Hub {
         self.publish_changes(state);
     }
 
-    /// Removes a participant for a moderator, even one who waits. Nobody new enters with
-    /// their token; a participant without one is kept out for some minutes.
+    /// Removes a participant for a moderator, even one who waits. Their token admits no
+    /// newcomers; a participant without one is kept out for some minutes.
     pub(crate) fn remove_by(&self, who: &Arrival<'_>, target: &str) -> Result<Removal, Problem> {
         let mut state = self.lock();
         self.moderator(&state, who)?;

@@ -35,7 +35,7 @@ impl Hub {
         all.min_by_key(|node| (!have_room.contains(&**node), node.clone()))
     }
 
-    /// Makes a server, or nobody, the recorder of a room, and informs all servers.
+    /// Makes a server the recorder of a room, or ends the recording, and informs all servers.
     pub(super) fn set_recorder(&self, state: &mut State, room: &str, server: Option<&str>) {
         if state.registry.recorder(room) == server {
             return;

@@ -33,7 +33,7 @@ pub(super) struct Resource {
     number: u64,
     patched: Pace,
     viewed: Pace,
-    /// Encodings of each camera that its publisher was told to send; empty for all.
+    /// Encodings of each camera that its publisher should send; empty for all.
     wanted: Vec<Vec<bool>>,
 }
 

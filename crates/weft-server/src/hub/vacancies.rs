@@ -20,7 +20,7 @@ pub(crate) fn is_full(busy: impl IntoIterator<Item = u64>) -> bool {
 /// Address and capacity of a server for newcomers that other servers redirect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Vacancy {
-    /// Origin of the server's public URL; without it, nobody is sent there.
+    /// Origin of the server's public URL; without it, no newcomer is redirected there.
     pub(crate) url: Option<String>,
     pub(crate) region: Option<String>,
     /// Whether the server accepts newcomers.

@@ -17,7 +17,7 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const FIRST_OCTETS: Duration = Duration::from_secs(30);
 /// First pause before more octets are examined; each further one is twice as long, so
 /// that thousands of connections that start and stop cost little. Chosen by us: the first
-/// octets arrive together, unless somebody splits them.
+/// octets arrive together, unless a client splits them.
 const MORE_OCTETS: Duration = Duration::from_millis(20);
 /// Number of octets that distinguish the protocols: the length of a check and all of it.
 /// The first octet of the length also looks like one of STUN, so it is less than 1,024.
@@ -43,7 +43,7 @@ pub(super) enum Accepted {
     Media(std::net::TcpStream, Vec<u8>),
 }
 
-/// Protocols that are served beside HTTP.
+/// Protocols that are served in addition to HTTP.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Protocols {
     pub(super) turn: bool,

@@ -11,10 +11,9 @@ use weft_units::{Codec, Instant};
 /// Event of a recording.
 #[derive(Debug)]
 pub(crate) enum RecordingEvent {
-    /// A recording that nobody waits for has started.
+    /// A recording without a waiting caller has started.
     Started { room: String, folder: PathBuf },
-    /// The recording of a room has ended because of an error. What was recorded before is
-    /// kept.
+    /// The recording of a room has ended because of an error. The recorded part is kept.
     Failed { room: String, error: String },
     /// The files of a recording are complete, as far as the disk accepted them.
     Ready { room: String, folder: PathBuf },

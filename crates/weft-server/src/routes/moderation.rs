@@ -60,8 +60,7 @@ async fn admit(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Removes a participant, and revokes their signed token if nobody else inside
-/// holds it.
+/// Removes a participant, and revokes their signed token if no other participant inside holds it.
 async fn remove(
     Path(Target { target }): Path<Target>,
     sender: Sender,

@@ -128,8 +128,8 @@ pub(super) async fn file(
     Ok((headers, Body::from_stream(Pieces(pieces))).into_response())
 }
 
-/// Checks that the server requires tokens. A server without tokens shows its recordings
-/// to nobody, because everybody may moderate there.
+/// Checks that the server requires tokens. A server without tokens never shows its
+/// recordings, because everybody may moderate there.
 fn check_gate(app: &App) -> Result<(), Problem> {
     match app.gate.is_open() {
         false => Ok(()),

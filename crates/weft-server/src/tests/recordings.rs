@@ -113,7 +113,7 @@ fn moderators_alone_record_and_fetch_and_only_their_room() {
         (200, "no-store")
     );
     assert_eq!(json(&index), listed["recordings"][0]["index"]);
-    // Neither files beside the index nor other folders.
+    // Neither other files in the folder nor other folders.
     std::fs::write(place.folder.path().join(format!("recordings/{id}/x")), "x").unwrap();
     for path in [
         &format!("{id}/x"),

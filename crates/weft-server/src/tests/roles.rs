@@ -83,7 +83,7 @@ impl Place {
         self.ask(who, &line, JSON, &body.to_string())
     }
 
-    /// Status and kind of an attempt to join as somebody new.
+    /// Status and kind of an attempt to join as a new participant.
     fn knock(&self, token: &str) -> (u16, String) {
         let bearer = format!("Bearer {token}");
         let headers = [SDP, ("authorization", &*bearer)];
@@ -132,7 +132,7 @@ fn the_sound_of_the_muted_is_not_forwarded_until_they_unmute_themselves() {
     assert_eq!(place.moderate(&ada, &mute, &json!({})).status, 204);
     assert_eq!(bob.events.expect("changed")["muted"], true);
     assert_eq!(place.rig.log(), [format!("Muted r {}", bob.id)]);
-    // Nobody else ends it: the request is always about its sender.
+    // Only the participant ends it: the request is always about its sender.
     assert_eq!(place.moderate(&ada, "DELETE mute", &json!({})).status, 204);
     assert!(place.rig.handle.hub().is_muted("r", &bob.id));
     assert_eq!(place.moderate(&bob, "DELETE mute", &json!({})).status, 204);

@@ -51,7 +51,7 @@ fn tokens_of_a_room_open_it_and_no_other_and_say_why_not() {
     let watch = token("r", May::Watch, 60);
     let problem = |status, kind: &str| (status, kind.to_owned());
     assert_eq!(asked(publish, &watch), problem(403, "token_watch_only"));
-    // Allowed, but there is no such participant.
+    // Allowed, but the participant does not exist.
     assert_eq!(asked("POST /whep/R/nobody", &watch).0, 404);
     let other = token("other", May::TakePart, 60);
     let elsewhere = problem(403, "token_other_room");

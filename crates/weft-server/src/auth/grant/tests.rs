@@ -23,7 +23,7 @@ fn verify(key: &TokenKey, token: &str) -> Result<Grant, Rejected> {
 
 #[test]
 fn a_token_is_signed_as_others_sign_it() {
-    // Made with Python's hmac, hashlib and base64.
+    // Created with Python's hmac, hashlib and base64.
     let key = TokenKey("0123456789abcdef0123456789abcdef".to_owned());
     let until = UNIX_EPOCH + Duration::from_secs(1_300_819_380);
     let token = "eyJhbGciOiJIUzI1NiJ9.eyJyb29tIjoiciIsIm1heSI6IndhdGNoIiwiZXhwIjoxMzAwODE5MzgwfQ.l6sDJ5so2PxFKGvPA66yFThQDrEMqTm8vd32OEcWWgo";
