@@ -58,7 +58,7 @@ impl Source {
     }
 }
 
-/// Octets that begin like a VP8 frame of 640 by 360 pixels (RFC 6386 section 9.1).
+/// Octets that start like a VP8 frame of 640 by 360 pixels (RFC 6386 section 9.1).
 fn picture(keyframe: bool) -> Vec<u8> {
     let mut data = vec![0x55; PICTURE];
     let head = match keyframe {

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 /// Reason why a recording ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
-    /// Octets that start like a VP8 frame of 640 by 360 pixels (RFC 6386 section 9.1).
+    /// The file cannot be created.
     #[error("recording `{}`: {reason}; choose an existing directory that you may write to", .path.display())]
     Create {
         /// Path, as given.
