@@ -2,22 +2,22 @@
 /// fault; drop the packet and count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
-    /// The data ends before the named part does.
+    /// The data ends within the named part.
     #[error("{what} is cut off")]
     Truncated {
-        /// The part that did not fit.
+        /// Part that did not fit.
         what: &'static str,
     },
     /// A field holds a value that its specification forbids.
     #[error("{what} is not valid")]
     Invalid {
-        /// The field that is wrong, in the words of its standard.
+        /// Invalid field, as named in its standard.
         what: &'static str,
     },
     /// The data expands beyond our limit.
     #[error("{what} exceeds the limit")]
     TooLarge {
-        /// The part that is too large.
+        /// Part that is too large.
         what: &'static str,
     },
 }

@@ -1,30 +1,29 @@
 //! Repair packets of flexible forward error correction (RFC 8627), in the form
 //! with flexible masks (section 4.2.2.1), one protected source each.
 //!
-//! A repair packet is the XOR of the packets in its mask: of their header
-//! fields (with the length in place of the sequence number) and of everything
-//! after the fixed header. A receiver that has all of them but one can recover
-//! the missing one. Values that change with each transmission must count as
-//! zero on both sides: [`crate::rtp::clear_transport_values`].
+//! A repair packet is the XOR of the packets in its mask: of their header fields (with
+//! the length in place of the sequence number) and of everything after the fixed header.
+//! A receiver that has all but one of them can recover the missing one. Values that
+//! change with each transmission must count as zero on both sides:
+//! [`crate::rtp::clear_transport_values`].
 
 use crate::ParseError;
 use crate::reader::Reader;
 use weft_units::Ssrc;
 
-/// The name in `a=rtpmap` (RFC 8627 section 5.1).
+/// Name in `a=rtpmap` (RFC 8627 section 5.1).
 pub const NAME: &str = "flexfec";
-/// The grouping of a source and its repair source in `a=ssrc-group` (RFC 5956
-/// section 4.3).
+/// Grouping of a source and its repair source in `a=ssrc-group` (RFC 5956 section 4.3).
 pub const GROUP: &str = "FEC-FR";
-/// A mask names packets among this many, from its base on (RFC 8627 section
-/// 4.2.2.1: 15 + 31 + 64 bits).
+/// Number of packets that a mask covers, starting at its base (RFC 8627 section 4.2.2.1:
+/// 15 + 31 + 64 bits).
 pub const SPAN: u32 = 110;
 
-/// Length of the fixed RTP header; the rest is protected as it is.
+/// Length of the fixed RTP header; the rest of the packet is protected unchanged.
 const FIXED_LEN: usize = 12;
 /// Flags, payload type, length and timestamp recovery.
 const RECOVERY_LEN: usize = 8;
-/// Retransmission bit and fixed-block bit: other forms of the payload.
+/// Retransmission bit and fixed-block bit: other payload formats.
 const OTHER_FORMS: u8 = 0xc0;
 const VERSION: u8 = 0x80;
 /// In front of a mask block: another block follows.
@@ -35,20 +34,20 @@ const MORE: u128 = 1;
 pub struct Mask {
     /// First sequence number that may be protected.
     pub base: u16,
-    /// Bit *i* is for packet *base + i*, *i* below [`SPAN`].
+    /// Bit *i* stands for packet *base + i*; *i* is below [`SPAN`].
     pub bits: u128,
 }
 
 impl Mask {
-    /// Mask of these distances from the base; distances of [`SPAN`] and beyond
-    /// are left out.
+    /// Creates a mask of these distances from the base; omits distances of [`SPAN`] and
+    /// beyond.
     pub fn new(base: u16, distances: impl IntoIterator<Item = u32>) -> Mask {
         let named = distances.into_iter().filter(|d| *d < SPAN);
         let bits = named.fold(0, |bits, distance| bits | 1 << distance);
         Mask { base, bits }
     }
 
-    /// Octets on the wire, without the base.
+    /// Returns the number of octets on the wire, without the base.
     fn blocks_len(self) -> usize {
         match self.bits {
             bits if bits >> 46 != 0 => 14,
@@ -108,16 +107,16 @@ impl Parity {
     /// Adds an RTP packet, or removes it again.
     ///
     /// # Errors
-    /// If it is not an RTP packet, or longer than a datagram; then nothing
-    /// changes.
+    /// If it is not an RTP packet, or longer than a datagram; the parity is unchanged
+    /// then.
     pub fn add(&mut self, packet: &[u8]) -> Result<(), ParseError> {
         self.add_parts(packet, &[])
     }
 
-    /// Adds a packet in two parts: its header, or more, and the rest.
+    /// Adds a packet in two parts: at least its header, and the rest.
     ///
     /// # Errors
-    /// Same as [`Parity::add`].
+    /// Errors of [`Parity::add`].
     pub fn add_parts(&mut self, header: &[u8], rest: &[u8]) -> Result<(), ParseError> {
         let what = "protected packet";
         let (fixed, body) = header
@@ -166,11 +165,11 @@ fn xor(into: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Payload of a repair packet. The list of contributing sources in its RTP
-/// header names the protected source ([`crate::rtp::contributing_sources`]).
+/// Payload of a repair packet. The contributing sources in its RTP header name the
+/// protected source ([`crate::rtp::contributing_sources`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// Packets in it.
+    /// Packets in the XOR.
     pub mask: Mask,
     /// XOR of these packets.
     pub parity: Parity,
@@ -207,13 +206,13 @@ impl Repair {
         out.extend_from_slice(&self.parity.body);
     }
 
-    /// Octets of the payload.
+    /// Returns the number of octets of the payload.
     #[must_use]
     pub fn len(&self) -> usize {
         RECOVERY_LEN + 2 + self.mask.blocks_len() + self.parity.body.len()
     }
 
-    /// Always false, because there is always a header.
+    /// Always false, because a header is always present.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false

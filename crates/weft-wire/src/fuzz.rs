@@ -1,5 +1,5 @@
-//! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
-//! Each feeds the bytes to a parser and checks the properties of the result.
+//! Bodies of the fuzz targets in `fuzz/`, which the property tests also run. Each feeds
+//! the bytes to a parser and checks the properties of the result.
 
 use weft_units::{Codec, Ssrc};
 
@@ -46,7 +46,7 @@ pub fn fuzz_rtp(data: &[u8]) {
 }
 
 /// Dependency descriptor: another list of decode targets changes nothing else, and the
-/// descriptors behind the first one can use its structure.
+/// descriptors after the first one can use its structure.
 pub fn fuzz_dependency(data: &[u8]) {
     use rtp::dependency::{Details, rewritten};
     let mut structure = None;
@@ -107,8 +107,8 @@ pub fn fuzz_flexfec(data: &[u8]) {
     }
 }
 
-/// Payload of any codec: the decoder input is at most a few times its size, and
-/// cut parts fit and can be parsed.
+/// Payload of any codec: the decoder input is at most a few times its size, and the parts
+/// of a split payload fit and can be parsed.
 pub fn fuzz_payload(data: &[u8]) {
     const MAX_PAYLOAD: usize = 7;
     let Some((&which, data)) = data.split_first() else {
@@ -151,8 +151,8 @@ pub fn fuzz_vp8(data: &[u8]) {
     assert_eq!(vp8::parse(&written), Ok((descriptor, body)));
 }
 
-/// H.264 payload: the byte stream is at most as large as its sizes and start
-/// codes allow, and its units survive cutting and joining.
+/// H.264 payload: the byte stream is at most as large as its sizes and start codes allow,
+/// and its units survive splitting and joining.
 pub fn fuzz_h264(data: &[u8]) {
     const MAX_PAYLOAD: usize = 7;
     let Ok(payload) = h264::parse(data) else {
@@ -182,7 +182,7 @@ pub fn fuzz_h264(data: &[u8]) {
     }
 }
 
-/// SDP: a parsed description is emitted in a form that parses equally.
+/// SDP: a parsed description is written in a form that parses to an equal one.
 pub fn fuzz_sdp(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

@@ -1,5 +1,5 @@
-//! Packets of a stream as a forwarder receives and sends them: one payload in memory for
-//! all receivers.
+//! Packets of a stream as received and sent by a forwarder: all receivers share one
+//! payload in memory.
 
 mod shared;
 
@@ -22,8 +22,8 @@ pub struct MediaPacket {
     pub audio_level: Option<AudioLevel>,
     /// Dependency descriptor; empty if the packet has none.
     pub dependency: SharedBytes,
-    /// Payload without padding; empty for a packet that is only padding, whose
-    /// sequence number a forwarder needs.
+    /// Payload without padding; empty for a padding-only packet, whose sequence number a
+    /// forwarder needs.
     pub payload: SharedBytes,
 }
 
@@ -46,6 +46,6 @@ pub struct ForwardedPacket {
     pub payload: ForwardedPayload,
     /// Whether it belongs to a keyframe.
     pub keyframe: bool,
-    /// Kind of its payload: media, or parameter sets alone.
+    /// Kind of its payload: media, or only parameter sets.
     pub content: Content,
 }

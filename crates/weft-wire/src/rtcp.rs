@@ -24,7 +24,7 @@ use weft_units::Ssrc;
 const VERSION: u8 = 2;
 const PADDING_BIT: u8 = 0x20;
 const COUNT_MASK: u8 = 0x1f;
-/// The 5-bit count of items in a packet.
+/// Maximum of the 5-bit count of items in a packet.
 const MAX_COUNT: usize = 31;
 
 // Packet types: RFC 3550 section 12.1, RFC 4585 section 6.1.
@@ -57,7 +57,7 @@ pub enum Packet {
     SenderReport(SenderReport),
     /// Reception statistics of a receiver.
     ReceiverReport(ReceiverReport),
-    /// The canonical name of each source.
+    /// Canonical name of each source.
     SourceDescription(Vec<SourceDescription>),
     /// End of these sources.
     Goodbye(Vec<Ssrc>),
@@ -70,8 +70,8 @@ pub enum Packet {
         /// Requested stream.
         media: Ssrc,
     },
-    /// Request for a keyframe. One per entry: a packet that requests several
-    /// streams is read as several messages.
+    /// Request for a keyframe. A packet that requests several streams is read as one
+    /// message for each.
     FullIntraRequest {
         /// SSRC of the requester.
         sender: Ssrc,
@@ -90,8 +90,8 @@ pub enum Packet {
     PathFeedback(PathFeedback),
     /// Effect of a path on the construction of frames.
     QualityFeedback(QualityFeedback),
-    /// Another packet type or feedback message type. Its content is not kept,
-    /// so it is never written.
+    /// Another packet type or feedback message type. Its content is discarded, so it is
+    /// never written.
     Unknown {
         /// Registered packet type (RFC 3550 section 12.1).
         packet_type: u8,
@@ -116,12 +116,11 @@ pub fn is_rtcp(datagram: &[u8]) -> bool {
 
 /// Parses all messages of a plain (decrypted) RTCP packet.
 ///
-/// An error in one message fails the whole packet: nothing after it can be
-/// trusted. The lists of arrivals, losses and retransmission requests together
-/// hold at most `left` entries, which is reduced by their number, because a few
-/// bytes can encode thousands. Beyond it no memory is allocated, and the
-/// packet is [`ParseError::TooLarge`]. More than [`MAX_ENTRIES`] are never
-/// useful.
+/// An error in one message fails the whole packet, because the rest cannot be trusted.
+/// The lists of arrivals, losses and retransmission requests together may have at most
+/// `left` entries, because a few bytes can encode thousands; `left` is reduced by their
+/// number. A packet beyond the limit is [`ParseError::TooLarge`], and no memory is
+/// allocated for it. More than [`MAX_ENTRIES`] are never useful.
 pub fn parse_compound(data: &[u8], left: &mut usize) -> Result<Vec<Packet>, ParseError> {
     let mut packets = Vec::new();
     let mut reader = Reader::new(data, "RTCP header");
@@ -197,9 +196,9 @@ fn parse_packet(
 }
 
 impl Packet {
-    /// Appends the message in wire format; several in a row make a compound.
-    /// Lists longer than the message can hold are truncated: 31 report blocks,
-    /// descriptions or goodbyes, 255 sources of a [`Remb`], 65,535 arrivals.
+    /// Appends the message in wire format; several in a row make a compound. Truncates
+    /// lists that exceed the capacity of the message: 31 report blocks, descriptions or
+    /// goodbyes, 255 sources of a [`Remb`], 65,535 arrivals.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Packet::SenderReport(report) => report.write(out),
@@ -227,8 +226,8 @@ impl Packet {
     }
 }
 
-/// Appends a header, the output of `body`, and zeros up to a whole word, and
-/// sets the length.
+/// Appends a header, the output of `body` and zeros up to a whole word, and sets the
+/// length.
 fn write_packet(packet_type: u8, count: u8, out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[VERSION << 6 | count, packet_type, 0, 0]);

@@ -1,7 +1,7 @@
 //! RTP packets (RFC 3550 section 5.1) and their header extensions (RFC 8285).
 //!
-//! [`peek`], [`parse`] and [`Header::write`] are the hot path: they allocate
-//! only if `out` has to grow.
+//! [`peek`], [`parse`] and [`Header::write`] are the hot path: they allocate only if
+//! `out` must grow.
 
 pub mod dependency;
 mod extension;
@@ -25,17 +25,17 @@ const MAX_SOURCES: usize = 15;
 /// RFC 3550 section 5.1: the last octet counts the padding, itself included.
 pub const MAX_PADDING: usize = 255;
 
-/// Fields of an RTP header that weft reads and writes. Contributing sources are
-/// skipped when reading and never written.
+/// Fields of an RTP header that weft reads and writes. Contributing sources are skipped
+/// in parsing and never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Last packet of a video frame; start of a talk spurt in audio.
+    /// Last packet of a video frame, or start of a talk spurt in audio.
     pub marker: bool,
     /// Payload type, 7 bits.
     pub payload_type: u8,
     /// Sequence number as on the wire; see [`crate::sequence`].
     pub sequence: u16,
-    /// In units of the payload type's clock rate.
+    /// RTP timestamp in units of the payload type's clock rate.
     pub timestamp: u32,
     /// Source of the stream.
     pub ssrc: Ssrc,
@@ -130,11 +130,11 @@ pub fn peek(datagram: &[u8]) -> Result<Peek, ParseError> {
     })
 }
 
-/// Parses a plain packet: its header and its payload without padding. The
-/// payload of a packet that is only padding (a probe) is empty.
+/// Parses a plain packet: its header and its payload without padding. The payload of a
+/// padding-only packet (a probe) is empty.
 ///
-/// Extensions in the one-byte and the two-byte form are read; extensions that
-/// are not in `map`, or have a wrong size, are skipped.
+/// Reads extensions in the one-byte and two-byte form; skips those that are not in `map`
+/// or have a wrong size.
 pub fn parse<'a>(packet: &'a [u8], map: &ExtensionMap) -> Result<(Header, &'a [u8]), ParseError> {
     let fixed = parse_fixed(packet)?;
     let mut header = fixed.header;
@@ -159,7 +159,7 @@ pub fn dependency_of<'a>(packet: &'a [u8], map: &ExtensionMap) -> &'a [u8] {
     found.unwrap_or_default()
 }
 
-/// Contributing sources of a packet, for packets that use them: repair packets.
+/// Returns the contributing sources of a packet, which repair packets use.
 ///
 /// # Errors
 /// If it is not an RTP packet.
@@ -168,10 +168,10 @@ pub fn contributing_sources(packet: &[u8]) -> Result<impl Iterator<Item = Ssrc>,
     Ok(sources.iter().map(|s| Ssrc(u32::from_be_bytes(*s))))
 }
 
-/// Sets the values that differ between transmissions of a packet to zero: path,
-/// path numbers, transport-wide number. Repair packets protect packets in this
-/// form, like libwebrtc's, so they can be made before a packet gets its
-/// numbers. Data that is not an RTP packet stays unchanged.
+/// Sets the values that differ between transmissions of a packet to zero: path, path
+/// numbers, transport-wide number. Repair packets protect packets in this form, as in
+/// libwebrtc, so they can be made before a packet gets its numbers. Data that is not an
+/// RTP packet is not changed.
 pub fn clear_transport_values(packet: &mut [u8], map: &ExtensionMap) {
     let Ok(fixed) = parse_fixed(packet) else {
         return;
@@ -184,8 +184,8 @@ pub fn clear_transport_values(packet: &mut [u8], map: &ExtensionMap) {
     extension::clear_transport_values(profile, &mut packet[start..end], map);
 }
 
-/// Removes the padding, whose last octet counts it, including itself (RFC 3550
-/// section 5.1).
+/// Removes the padding; its last octet is its length, including itself (RFC 3550 section
+/// 5.1).
 fn strip_padding(payload: &[u8]) -> Result<&[u8], ParseError> {
     let what = "RTP padding";
     let padding = usize::from(*payload.last().ok_or(ParseError::Truncated { what })?);
@@ -196,9 +196,9 @@ fn strip_padding(payload: &[u8]) -> Result<&[u8], ParseError> {
 }
 
 impl Header {
-    /// Appends the header in wire format, with extensions in the one-byte form
-    /// (RFC 8285 section 4.2). An extension is written if it has a value and
-    /// `map` has an id for it that this form can hold (1 to 14).
+    /// Appends the header in wire format, with extensions in the one-byte form (RFC 8285
+    /// section 4.2). Writes an extension if it has a value and an id in `map` that this
+    /// form supports (1 to 14).
     pub fn write(&self, map: &ExtensionMap, out: &mut Vec<u8>) {
         self.write_all(map, &[], &[], out);
     }
@@ -209,8 +209,8 @@ impl Header {
         self.write_all(map, &[], dependency, out);
     }
 
-    /// Appends the header with contributing sources: the first 15 of these (RFC
-    /// 3550 section 5.1).
+    /// Appends the header with the first 15 of these contributing sources (RFC 3550
+    /// section 5.1).
     pub fn write_with_sources(&self, map: &ExtensionMap, sources: &[Ssrc], out: &mut Vec<u8>) {
         self.write_all(map, sources, &[], out);
     }

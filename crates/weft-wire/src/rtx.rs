@@ -4,9 +4,8 @@
 use crate::ParseError;
 use crate::reader::Reader;
 
-/// Parses the original sequence number and payload. A payload too short for a
-/// number is an error: padding on the retransmission stream, sent as a probe,
-/// has no original.
+/// Parses the original sequence number and payload. A payload too short for a number is
+/// an error: padding sent as a probe on the retransmission stream has no original.
 pub fn parse(payload: &[u8]) -> Result<(u16, &[u8]), ParseError> {
     let mut reader = Reader::new(payload, "original sequence number");
     let original = reader.u16()?;

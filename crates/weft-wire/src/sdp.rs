@@ -1,9 +1,9 @@
 //! Subset of SDP (RFC 8866, JSEP RFC 9429) for WebRTC sessions: ICE, DTLS,
 //! codecs, header extensions, sources, candidates.
 //!
-//! [`SessionDescription::parse`] reads the descriptions of browsers, OBS,
-//! GStreamer and Pion; unknown attributes are kept as text. `Display` writes
-//! all attributes at the media sections, like browsers.
+//! [`SessionDescription::parse`] reads the descriptions of browsers, OBS, GStreamer and
+//! Pion; unknown attributes are kept as text. `Display` writes all attributes in the
+//! media sections, like browsers.
 
 mod attribute;
 mod candidate;
@@ -22,14 +22,12 @@ pub use simulcast::MAX_ENCODINGS;
 
 use crate::rtp::Mid;
 
-/// Offer, answer, or (from [`SessionDescription::parse_fragment`]) a fragment
-/// of one.
+/// Offer, answer, or fragment (from [`SessionDescription::parse_fragment`]).
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SessionDescription {
     /// Creator of this description, and its version.
     pub origin: Origin,
-    /// Media sections that share one transport (RFC 9143), that of the first
-    /// one.
+    /// Media sections that share the transport of the first one (RFC 9143).
     pub bundle: Vec<Mid>,
     /// Whether one-byte and two-byte header extensions may be mixed (RFC 8285
     /// section 6).
@@ -74,7 +72,7 @@ impl SessionDescription {
         parse::description(text, parse::Form::Fragment)
     }
 
-    /// Media section with this identification.
+    /// Returns the media section with this identification.
     #[must_use]
     pub fn media_by_mid(&self, mid: Mid) -> Option<&Media> {
         self.media.iter().find(|media| media.mid == Some(mid))

@@ -1,9 +1,9 @@
-//! Extension of 16-bit sequence numbers to numbers that do not wrap.
+//! Extends 16-bit sequence numbers to numbers that do not wrap.
 
 const CYCLE: u64 = 1 << 16;
 
-/// Number with these low 16 bits that is nearest to the highest one so far. At
-/// a distance of exactly half a cycle it is the older one.
+/// Returns the number with these low 16 bits that is nearest to the highest one so far.
+/// At a distance of exactly half a cycle it is the older one.
 ///
 /// The first number is in the second cycle, so that an older packet after it
 /// still has a number.

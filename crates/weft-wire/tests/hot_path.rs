@@ -1,4 +1,4 @@
-//! Checks that parsing and writing an RTP header does not allocate: it happens
+//! Checks that parsing and writing an RTP header does not allocate, because it happens
 //! for every packet of every stream.
 
 use weft_testing::allocation::{Counting, measure};
@@ -48,7 +48,7 @@ fn an_rtp_header_is_read_and_written_without_allocation() {
         assert_eq!((read, payload.len()), (header, 1000));
     });
     assert_eq!(cost.calls, 0);
-    // Control: the counter works.
+    // Control: the counter counts.
     let ((), cost) = measure(|| drop(std::hint::black_box(vec![1_u8])));
     assert_eq!(cost.calls, 1);
 }

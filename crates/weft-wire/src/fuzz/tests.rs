@@ -1,5 +1,5 @@
-//! Runs the bodies of the fuzz targets of parsers with the inputs of `fuzz/seeds`, and some
-//! made of them, within their budgets.
+//! Runs the bodies of the parsers' fuzz targets within their budgets, with the inputs of
+//! `fuzz/seeds` and mutations of them.
 
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;

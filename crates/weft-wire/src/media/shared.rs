@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::payload::Prefix;
 
-/// Octets that packets share: a clone counts a reference and copies nothing.
+/// Octets shared by packets: a clone counts a reference and copies nothing.
 #[derive(Clone, Default)]
 pub struct SharedBytes {
-    /// None if empty.
+    /// `None` if empty.
     all: Option<Arc<Vec<u8>>>,
-    /// Number of octets at the start of `all` that do not belong to it.
+    /// Number of octets at the start of `all` that are not part of it.
     skipped: usize,
 }
 
@@ -35,7 +35,7 @@ impl SharedBytes {
         }
     }
 
-    /// Number of values that share the memory, this one included.
+    /// Returns the number of values that share the memory, including this one.
     #[must_use]
     pub fn references(&self) -> usize {
         self.all.as_ref().map_or(1, Arc::strong_count)
@@ -87,18 +87,18 @@ impl fmt::Debug for SharedBytes {
     }
 }
 
-/// Payload of a forwarded packet: a descriptor for one receiver, and octets that
-/// all receivers share.
+/// Payload of a forwarded packet: a descriptor for one receiver, and octets that all
+/// receivers share.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct ForwardedPayload {
-    /// Comes first; empty if the payload is forwarded unchanged.
+    /// First part; empty if the payload is forwarded unchanged.
     pub prefix: Prefix,
-    /// Follows the prefix.
+    /// Second part, after the prefix.
     pub body: SharedBytes,
 }
 
 impl ForwardedPayload {
-    /// Number of octets.
+    /// Returns the number of octets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.prefix.octets().len() + self.body.len()

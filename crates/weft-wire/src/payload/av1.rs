@@ -1,5 +1,5 @@
 //! AV1 in RTP: the aggregation header (RTP Payload Format For AV1, version 1.0, section
-//! 4.4), and the headers of the OBUs behind it (AV1 bitstream specification, section 5.3).
+//! 4.4), and the headers of the OBUs after it (AV1 bitstream specification, section 5.3).
 
 use std::fmt;
 
@@ -118,14 +118,14 @@ impl Form {
     }
 
     /// Whether a receiver that lists this form decodes a stream of the other one: both
-    /// have the same profile (section 7.2.3). Levels and tiers are ignored, as with H.264:
-    /// browsers list the lowest one that they would list and accept more.
+    /// have the same profile (section 7.2.3). Levels and tiers are ignored, as with H.264,
+    /// because browsers list the lowest one and accept more.
     #[must_use]
     pub fn decodes(self, stream: Form) -> bool {
         self.profile == stream.profile
     }
 
-    /// Format parameters (`a=fmtp`) of an offer with this form.
+    /// Returns the format parameters (`a=fmtp`) of an offer with this form.
     #[must_use]
     pub fn parameters(self) -> String {
         let Form {
@@ -147,11 +147,11 @@ impl fmt::Display for Form {
 struct Packet<'a> {
     /// Whether its first element continues an OBU of the previous packet.
     continues: bool,
-    /// Whether it is the first of a coded video sequence, which a keyframe begins.
+    /// Whether it is the first of a coded video sequence, which starts with a keyframe.
     starts_sequence: bool,
-    /// Temporal layer of its first OBU that begins here and names one.
+    /// Temporal layer of the first OBU that starts here and has one.
     temporal_layer: Option<u8>,
-    /// OBU elements, which are not empty.
+    /// OBU elements; none is empty.
     elements: &'a [u8],
 }
 
@@ -174,7 +174,7 @@ fn parse(payload: &[u8]) -> Result<Packet<'_>, ParseError> {
             what: "AV1 aggregation header: a sequence starts within an OBU",
         });
     }
-    // With a count, the last element has no length.
+    // If there is a count, the last element has no length.
     let count = header >> 4 & 3;
     let mut number = 0_u8;
     while !reader.is_empty() {
@@ -202,7 +202,7 @@ fn parse(payload: &[u8]) -> Result<Packet<'_>, ParseError> {
     Ok(packet)
 }
 
-/// Temporal layer of the OBU that begins here, if it has an extension header.
+/// Returns the temporal layer of the OBU that starts here, if it has an extension header.
 fn temporal_layer(element: &[u8]) -> Option<u8> {
     match element {
         [header, extension, ..] if header & HAS_EXTENSION != 0 => Some(extension >> 5),

@@ -1,8 +1,8 @@
 //! Packetization of frames in RTP, one file or folder for each codec.
 //!
-//! A [`PayloadFormat`] splits frames into the payloads of packets, parses them,
-//! and describes the codec in session descriptions. Sessions, forwarders and
-//! negotiation use the format of a codec ([`format_of`]) and depend on none.
+//! A [`PayloadFormat`] splits frames into the payloads of packets, parses them, and
+//! describes the codec in session descriptions. Sessions, forwarders and negotiation use
+//! the format of a codec through [`format_of`], and depend on no specific one.
 
 pub mod av1;
 pub mod h264;
@@ -16,7 +16,7 @@ use weft_units::Codec;
 
 use crate::{ParseError, sdp};
 
-/// The payload format of a codec.
+/// Returns the payload format of a codec.
 #[must_use]
 pub fn format_of(codec: Codec) -> &'static dyn PayloadFormat {
     match codec {
@@ -28,11 +28,11 @@ pub fn format_of(codec: Codec) -> &'static dyn PayloadFormat {
     }
 }
 
-/// Codec in the form that a payload type describes: of a sender's stream, or a
-/// receiver's capability.
+/// Form of a codec, as described by a payload type: of a sender's stream, or a receiver's
+/// capability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// A codec with one form only.
+    /// Codec with only one form.
     Plain(Codec),
     /// H.264, which has profiles and modes of packetization.
     H264(h264::Form),
@@ -46,8 +46,9 @@ pub enum Form {
 }
 
 impl Form {
-    /// Form of a payload type; `None` if it is not one of our codecs, or has another clock
-    /// than the codec's payload format: its timestamps would mean other times.
+    /// Returns the form of a payload type; `None` if it is not one of our codecs, or has
+    /// another clock rate than the codec's payload format, because its timestamps would
+    /// mean other times.
     #[must_use]
     pub fn of(offered: &sdp::Payload) -> Option<Form> {
         let timed = |codec: &Codec| codec.clock_rate() == offered.clock_rate;
@@ -55,7 +56,8 @@ impl Form {
         all.find_map(|codec| format_of(codec).form(offered))
     }
 
-    /// Form of our encoders' streams, or the one that all receivers of a codec decode.
+    /// Returns the form of our encoders' streams, or the one that all receivers of a
+    /// codec decode.
     #[must_use]
     pub const fn ours(codec: Codec) -> Form {
         match codec {
@@ -66,7 +68,7 @@ impl Form {
         }
     }
 
-    /// Codec of the form.
+    /// Returns the codec of the form.
     #[must_use]
     pub const fn codec(self) -> Codec {
         match self {
@@ -88,15 +90,14 @@ impl Form {
         }
     }
 
-    /// Whether each of the two forms can be decoded by every decoder of the
-    /// other.
+    /// Whether a decoder of either form decodes every stream of the other.
     #[must_use]
     pub fn is_like(self, other: Form) -> bool {
         self.decodes(other) && other.decodes(self)
     }
 
-    /// Rank among the forms of one codec that a publisher offers, the greatest
-    /// first.
+    /// Returns the rank among the forms of one codec that a publisher offers, the
+    /// greatest first.
     #[must_use]
     pub fn preference(self) -> u8 {
         match self {
@@ -107,7 +108,8 @@ impl Form {
         }
     }
 
-    /// Format parameters (`a=fmtp`) of an offer with this form; empty for none.
+    /// Returns the format parameters (`a=fmtp`) of an offer with this form; empty for
+    /// none.
     #[must_use]
     pub fn parameters(self) -> String {
         match self {
@@ -119,7 +121,7 @@ impl Form {
     }
 }
 
-/// Text for people.
+/// Formats the form for display.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(format_of(self.codec()).description().wanted)?;
@@ -135,11 +137,10 @@ impl fmt::Display for Form {
 
 /// Payload format and session description of one codec.
 pub trait PayloadFormat: Sync + fmt::Debug {
-    /// Recognition of a frame's first packet.
+    /// Returns how a frame's first packet is recognised.
     fn first_packet(&self) -> FirstPacket;
 
-    /// Whether parameter sets travel in packets, so that a keyframe is useless
-    /// before the first ones.
+    /// Whether packets carry parameter sets, without which a keyframe is useless.
     fn has_parameters(&self) -> bool {
         false
     }
@@ -163,10 +164,10 @@ pub trait PayloadFormat: Sync + fmt::Debug {
         Vec::new()
     }
 
-    /// Returns the payload's descriptor with another picture id and its index of
-    /// base layer pictures moved by `tl0_shift`, for forwarders that drop
-    /// pictures, and the number of octets that it replaces. `None` if the format
-    /// does not number pictures, or the payload has another format.
+    /// For forwarders that drop pictures: returns the payload's descriptor with another
+    /// picture id and its index of base layer pictures moved by `tl0_shift`, and the
+    /// number of octets that it replaces. `None` if the format does not number pictures,
+    /// or the payload has another format.
     fn renumbered(
         &self,
         payload: &[u8],
@@ -177,25 +178,26 @@ pub trait PayloadFormat: Sync + fmt::Debug {
         None
     }
 
-    /// Whether pictures behind a dropped one get its id, so that receivers see no gap in the
-    /// ids. Default true.
+    /// Whether the pictures after a dropped one are renumbered, so that receivers see no gap
+    /// in the ids. Default true.
     fn closes_gaps(&self) -> bool {
         true
     }
 
-    /// Whether packets may have a dependency descriptor, by which forwarders choose layers.
+    /// Whether packets may have a dependency descriptor, from which forwarders select
+    /// layers.
     fn has_dependencies(&self) -> bool {
         false
     }
 
-    /// Codec in our session descriptions.
+    /// Returns the codec in our session descriptions.
     fn description(&self) -> Description;
 
-    /// Form of this codec that a payload type describes; `None` for another
+    /// Returns the form of this codec that a payload type describes; `None` for another
     /// codec, or a form that weft cannot forward.
     fn form(&self, offered: &sdp::Payload) -> Option<Form>;
 
-    /// Format parameters of our answer to the `offered` ones.
+    /// Returns the format parameters of our answer to the `offered` ones.
     fn answered(&self, offered: &str) -> String {
         let _ = offered;
         self.description().parameters.to_owned()
@@ -212,7 +214,7 @@ pub enum FirstPacket {
     Inferred,
 }
 
-/// Information about a frame from one packet, and the packet's part of it.
+/// Information about a frame from one packet, with the packet's part of the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece<'a> {
     /// Information about the frame.
@@ -228,9 +230,9 @@ pub struct PieceInfo {
     pub start: Start,
     /// Whether a receiver can start with this packet.
     pub entry: bool,
-    /// Whether it has a part of a picture that refers to no other.
+    /// Whether it has a part of a picture that refers to no other picture.
     pub intra: bool,
-    /// Whether it has a part of a picture that refers to others.
+    /// Whether it has a part of a picture that refers to other pictures.
     pub delta: bool,
     /// Whether it has parameters of a sequence of pictures.
     pub sequence_parameters: bool,
@@ -238,14 +240,14 @@ pub struct PieceInfo {
     pub picture_parameters: bool,
     /// Numbers of its picture.
     pub numbers: PictureNumbers,
-    /// Width and height in pixels, where a keyframe of VP8 or VP9 begins.
+    /// Width and height in pixels, at the start of a keyframe of VP8 or VP9.
     pub size: Option<(u16, u16)>,
 }
 
 /// Whether a packet is the first one of its frame, in ascending certainty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Start {
-    /// It is not the first, or does not say.
+    /// It is not the first, or the packet does not say.
     Never,
     /// It is the first if no packet of the frame precedes it.
     Possible,
@@ -255,8 +257,8 @@ pub enum Start {
     Certain,
 }
 
-/// Numbers and layers of a picture, with the names of the VP8 payload
-/// descriptor (RFC 7741 section 4.2). `None` in formats without them.
+/// Numbers and layers of a picture, named as in the VP8 payload descriptor (RFC 7741
+/// section 4.2). `None` in formats without them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PictureNumbers {
     /// Picture counter of 15 bits.
@@ -265,11 +267,11 @@ pub struct PictureNumbers {
     pub tl0_picture_index: Option<u8>,
     /// Temporal layer, from 0, the base layer.
     pub temporal_layer: Option<u8>,
-    /// Whether it refers to the base layer only, so that a receiver can switch
-    /// up to its layer.
+    /// Whether it refers only to the base layer, so that a receiver can switch up to its
+    /// layer.
     pub layer_sync: bool,
     /// Whether later pictures of higher layers refer to no earlier picture above its layer,
-    /// so that a receiver can switch up to any layer from here on.
+    /// so that a receiver can switch up to any layer at this picture.
     pub switching_up: bool,
     /// Whether no later picture refers to it.
     pub non_reference: bool,
@@ -317,21 +319,21 @@ pub struct Prefix {
 /// Codec in our session descriptions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Description {
-    /// Payload type of our offers, from the dynamic range (RFC 3551 section 6):
-    /// the same as in browsers.
+    /// Payload type of our offers, from the dynamic range (RFC 3551 section 6); the same
+    /// as in browsers.
     pub payload_type: u8,
     /// Payload type of its retransmissions, if lost packets are retransmitted.
     pub rtx: Option<u8>,
     /// Number of audio channels.
     pub channels: Option<u8>,
-    /// Format parameters (`a=fmtp`) common to all its forms; empty for none.
+    /// Format parameters (`a=fmtp`) common to all forms of the codec; empty for none.
     pub parameters: &'static str,
-    /// Requirement on the other side's offer, for people.
+    /// Requirement on the other side's offer, for display.
     pub wanted: &'static str,
 }
 
 impl PieceInfo {
-    /// Information of a packet that reveals nothing.
+    /// Information from a packet that reveals nothing.
     const SILENT: PieceInfo = PieceInfo {
         start: Start::Never,
         entry: false,
@@ -350,14 +352,14 @@ impl PieceInfo {
         size: None,
     };
 
-    /// Whether it belongs to a keyframe: a picture that refers to no other, or
+    /// Whether the packet belongs to a keyframe: a picture that refers to no other, or
     /// the parameters before it.
     #[must_use]
     pub const fn is_of_keyframe(&self) -> bool {
         self.intra || self.sequence_parameters || self.picture_parameters
     }
 
-    /// Importance of the packet.
+    /// Returns the importance of the packet.
     #[must_use]
     pub const fn content(&self) -> Content {
         match self {
@@ -388,10 +390,10 @@ impl Part<'_> {
 }
 
 impl Prefix {
-    /// Maximum length, that of VP8's descriptor.
+    /// Maximum length: that of VP8's descriptor.
     pub const MAX: usize = 6;
 
-    /// Prefix of these octets, truncated at [`Prefix::MAX`].
+    /// Creates a prefix of these octets, truncated at [`Prefix::MAX`].
     #[must_use]
     pub fn new(octets: &[u8]) -> Prefix {
         let len = octets.len().min(Prefix::MAX);
@@ -403,22 +405,22 @@ impl Prefix {
         prefix
     }
 
-    /// Octets of the prefix.
+    /// Returns the octets of the prefix.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
         &self.octets[..usize::from(self.len)]
     }
 }
 
-/// Requirement for people: codecs of which a session description must offer
-/// one.
+/// Returns the requirement for display: the codecs of which a session description must
+/// offer one.
 #[must_use]
 pub fn wanted(codecs: &[Codec]) -> String {
     let each = codecs.iter();
     one_of(each.map(|codec| format_of(*codec).description().wanted))
 }
 
-/// Codecs named by these payload types, for people, without those that only
+/// Returns the codecs named by these payload types, for display, without those that only
 /// repair or accompany others.
 #[must_use]
 pub fn listed(payloads: &[sdp::Payload]) -> String {
@@ -447,14 +449,14 @@ pub fn listed(payloads: &[sdp::Payload]) -> String {
     }
 }
 
-/// Whether it is one of our codecs with a clock that its payload format does not have.
+/// Whether it is one of our codecs with another clock rate than its payload format.
 fn has_other_clock(payload: &sdp::Payload) -> bool {
     let mut codecs = Codec::ALL.into_iter();
     let same = codecs.find(|codec| payload.is(codec.encoding()));
     same.is_some_and(|codec| codec.clock_rate() != payload.clock_rate)
 }
 
-/// `a, b or c`.
+/// Formats names as `a, b or c`.
 #[must_use]
 pub fn one_of(names: impl IntoIterator<Item = impl fmt::Display>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();

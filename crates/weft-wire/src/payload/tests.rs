@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::*;
 use proptest::prelude::*;
 
-/// Payload of a session description made from our own parameters.
+/// Returns the payload of a session description made from our own parameters.
 fn offered(codec: Codec) -> sdp::Payload {
     let description = format_of(codec).description();
     sdp::Payload {

@@ -15,7 +15,7 @@ const EXTENDED: u8 = 0x80;
 const NON_REFERENCE: u8 = 0x20;
 const START_OF_PARTITION: u8 = 0x10;
 const PARTITION: u8 = 0x07;
-// Second octet: presence of the following fields.
+// Second octet: presence of the fields that follow.
 const HAS_PICTURE_ID: u8 = 0x80;
 const HAS_TL0_PICTURE_INDEX: u8 = 0x40;
 const HAS_TEMPORAL_LAYER: u8 = 0x20;
@@ -119,20 +119,20 @@ impl PayloadFormat for Format {
 /// Payload descriptor before each packet's part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    /// Whether no later frame refers to this one, so that it may be dropped.
+    /// Whether no later frame refers to this one, so that a forwarder may drop it.
     pub non_reference: bool,
     /// Whether the packet starts a partition (for partition 0, the frame).
     pub start_of_partition: bool,
     /// Partition index, 3 bits.
     pub partition: u8,
-    /// Frame counter of 15 bits. Both sizes are read; the long one is written.
+    /// Frame counter of 15 bits. Both lengths are read; the long one is written.
     pub picture_id: Option<u16>,
     /// Counter of the frames of the base temporal layer.
     pub tl0_picture_index: Option<u8>,
     /// Temporal layer, 2 bits.
     pub temporal_layer: Option<u8>,
-    /// Whether the frame refers to the base layer only, so that a receiver may
-    /// switch up here. Meaningless without `temporal_layer`.
+    /// Whether the frame refers only to the base layer, so that a receiver may switch up
+    /// here. Meaningless without `temporal_layer`.
     pub layer_sync: bool,
     /// Keyframe counter, 5 bits.
     pub key_index: Option<u8>,
@@ -190,7 +190,7 @@ impl Descriptor {
             | bit(self.key_index.is_some(), HAS_KEY_INDEX)
     }
 
-    /// Octets that [`Descriptor::write`] appends.
+    /// Returns the number of octets that [`Descriptor::write`] appends.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a descriptor is never empty")]
     pub fn len(&self) -> usize {
@@ -208,7 +208,7 @@ impl Descriptor {
         out.extend_from_slice(self.prefix().octets());
     }
 
-    /// Descriptor as the prefix of a packet.
+    /// Returns the descriptor as the prefix of a packet.
     #[must_use]
     pub fn prefix(&self) -> Prefix {
         let present = self.present();
@@ -222,7 +222,7 @@ impl Descriptor {
         if self.start_of_partition {
             first |= START_OF_PARTITION;
         }
-        // The first octet, the presence octet, and the fields at their longest.
+        // The first octet, the presence octet, and the fields at maximum length.
         let mut octets: [u8; Prefix::MAX] = [first, present, 0, 0, 0, 0];
         let mut len = if present == 0 { 1 } else { 2 };
         let mut put = |octet: u8| {
@@ -267,14 +267,14 @@ impl Descriptor {
     }
 }
 
-/// Whether this packet starts a keyframe: the inverse key frame bit of RFC 7741
-/// section 4.3, which only the first packet of a frame carries.
+/// Whether this packet starts a keyframe. Only the first packet of a frame carries the
+/// inverse key frame bit (RFC 7741 section 4.3).
 #[must_use]
 pub fn is_keyframe(descriptor: &Descriptor, body: &[u8]) -> bool {
     descriptor.starts_frame() && body.first().is_some_and(|b| b & 1 == 0)
 }
 
-/// Width and height of the keyframe that starts with `body`, without the
+/// Returns width and height of the keyframe that starts with `body`, without the
 /// upscaling hint (RFC 6386 section 9.1). `None` if it is not a keyframe.
 #[must_use]
 pub fn dimensions(body: &[u8]) -> Option<(u16, u16)> {

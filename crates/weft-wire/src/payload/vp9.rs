@@ -20,7 +20,7 @@ const HAS_STRUCTURE: u8 = 0x02;
 const LONG_PICTURE_ID: u8 = 0x80;
 /// In the octet of layers.
 const SWITCHING_UP_POINT: u8 = 0x10;
-/// In a reference index: another one follows. At most three do.
+/// In a reference index: another one follows. There are at most three.
 const MORE_REFERENCES: u8 = 0x01;
 const MOST_REFERENCES: usize = 3;
 // In the first octet of the scalability structure.
@@ -125,15 +125,15 @@ struct Descriptor {
     picture_id: Option<u16>,
     /// Whether the frame refers to an earlier picture.
     inter_picture: bool,
-    /// Temporal layer and whether later pictures of higher layers refer to no earlier
+    /// Temporal layer, and whether later pictures of higher layers refer to no earlier
     /// picture above this layer.
     temporal_layer: Option<(u8, bool)>,
     spatial_layer: u8,
-    /// Counter of the pictures of the base temporal layer, outside flexible mode.
+    /// Counter of the pictures of the base temporal layer, absent in flexible mode.
     tl0_picture_index: Option<u8>,
     /// Whether the packet starts the frame of its layer.
     start_of_frame: bool,
-    /// Size of the greatest spatial layer.
+    /// Size of the largest spatial layer.
     size: Option<(u16, u16)>,
 }
 
@@ -183,7 +183,7 @@ fn parse(payload: &[u8]) -> Result<(Descriptor, &[u8]), ParseError> {
     Ok((descriptor, reader.rest()))
 }
 
-/// Reads the scalability structure; returns the size of the greatest layer.
+/// Reads the scalability structure; returns the size of the largest layer.
 fn read_structure(reader: &mut Reader<'_>) -> Result<Option<(u16, u16)>, ParseError> {
     let first = reader.u8()?;
     let mut size = None;

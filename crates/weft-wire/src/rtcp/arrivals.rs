@@ -1,6 +1,6 @@
 //! Arrival times per packet: transport-wide feedback
-//! (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1) and weft's
-//! feedback per path, which has the same body.
+//! (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1) and weft's feedback
+//! per path, with the same body.
 
 mod body;
 mod split;
@@ -28,22 +28,21 @@ pub const MAX_ENTRIES: usize = 1 << 15;
 pub struct TransportFeedback {
     /// SSRC of the reporter.
     pub sender: Ssrc,
-    /// One of the reported streams; without further meaning.
+    /// One of the reported streams; has no other meaning.
     pub media: Ssrc,
-    /// Report counter, which reveals a lost report.
+    /// Report counter, which reveals lost reports.
     pub feedback_count: u8,
     /// Sequence number of the first entry of `arrivals`.
     pub base_sequence: u16,
-    /// Arrival time of each packet; `None`: not yet received. Rounded down to
-    /// the step when written; consecutive times may differ by at most 8.19 s,
-    /// which [`split_arrivals`] ensures (beyond that the nearest possible time
-    /// is written).
+    /// Arrival time of each packet; `None`: not yet received. Rounded down to the step
+    /// when written. Consecutive times may differ by at most 8.19 s, as
+    /// [`split_arrivals`] ensures; beyond that the nearest possible time is written.
     pub arrivals: Vec<Option<Instant>>,
 }
 
-/// Arrival times by one path's transport sequence number
-/// ([`crate::rtp::PathExtension`]). An application packet with name `WEFT` and
-/// subtype 1; the path id is in the field of transport feedback's count.
+/// Arrival times by one path's transport sequence number ([`crate::rtp::PathExtension`]).
+/// It is an application packet with name `WEFT` and subtype 1; the path id replaces the
+/// count of transport feedback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFeedback {
     /// SSRC of the reporter.
@@ -52,15 +51,15 @@ pub struct PathFeedback {
     pub path: PathId,
     /// Sequence number of the first entry of `arrivals`.
     pub base_sequence: u16,
-    /// Same as in [`TransportFeedback`].
+    /// See [`TransportFeedback`].
     pub arrivals: Vec<Option<Instant>>,
-    /// ECN field of each received packet of `arrivals`, in the same order;
-    /// empty if all were Not-ECT, or the reporter does not report it.
+    /// ECN field of each received packet of `arrivals`, in the same order; empty if all
+    /// were Not-ECT, or the reporter does not report ECN.
     pub marks: Vec<Ecn>,
 }
 
-/// Arrival time nearest to an earlier one of the same receiver, across wraps of
-/// its 24-bit reference time.
+/// Returns the arrival time nearest to an earlier one of the same receiver, across wraps
+/// of its 24-bit reference time.
 #[must_use]
 pub fn unwrap_arrival(previous: Instant, arrival: Instant) -> Instant {
     let wrap = body::REFERENCE_WRAP.as_nanos();
@@ -119,8 +118,8 @@ impl PathFeedback {
         })
     }
 
-    /// Maximum length of a block ([`split_arrivals`]) so that its packet is at
-    /// most `max_len` octets together with `marks`.
+    /// Returns the maximum length of a block ([`split_arrivals`]) whose packet has at
+    /// most `max_len` octets including `marks`.
     #[must_use]
     pub const fn room_beside_marks(max_len: usize) -> usize {
         // An arrival takes at least an octet; a chunk of two octets holds the

@@ -21,7 +21,7 @@ const RECEIVED_BIT: u16 = 0x8000;
 const OFFSET_MASK: u16 = 0x1fff;
 /// Unit of the offset: 1/1024 s.
 const OFFSETS_PER_SECOND: u64 = 1024;
-/// The packet arrived too long ago to express.
+/// The packet arrived too long ago to be expressed.
 const OFFSET_TOO_LONG: u16 = 0x1ffe;
 /// The time is unknown, or later than the report.
 const OFFSET_UNAVAILABLE: u16 = 0x1fff;
@@ -45,7 +45,7 @@ pub struct StreamArrivals {
     pub ssrc: Ssrc,
     /// Sequence number of the first entry of `packets`.
     pub begin_sequence: u16,
-    /// Arrival of each packet; `None`: not received. At most 16,384.
+    /// Arrival of each packet; `None` if not received. At most 16,384.
     pub packets: Vec<Option<PacketArrival>>,
 }
 
@@ -60,7 +60,7 @@ pub struct PacketArrival {
 }
 
 impl PacketArrival {
-    /// Time from the packet's arrival to the report's timestamp, in steps of
+    /// Returns the time from the packet's arrival to the report's timestamp, in steps of
     /// 1/1024 s; `None` if unknown or too long ago.
     #[must_use]
     pub fn before_report(self) -> Option<Duration> {
@@ -71,7 +71,7 @@ impl PacketArrival {
         Some(Duration::from_nanos(nanos))
     }
 
-    /// Packet that arrived this long before the report; `None`: unknown.
+    /// Creates a packet that arrived this long before the report; `None` if unknown.
     #[must_use]
     pub fn new(ecn: u8, before_report: Option<Duration>) -> PacketArrival {
         let offset = before_report.map_or(OFFSET_UNAVAILABLE, |duration| {

@@ -34,13 +34,13 @@ pub struct Remb {
 const REMB_NAME: &[u8; 4] = b"REMB";
 const REMB_MANTISSA_BITS: u32 = 18;
 
-/// Number of packets after the first that one NACK entry can name.
+/// Number of packets after the first covered by one NACK entry.
 const NACK_BITS: u16 = 16;
-/// Entries of one NACK: 65,535 words minus the two SSRCs.
+/// Maximum number of entries of one NACK: 65,535 words minus the two SSRCs.
 const MAX_NACK_ENTRIES: usize = 65_533;
 
-/// Sender and media source, which start every feedback message (RFC 4585
-/// section 6.1), and the following control information.
+/// Parses sender and media source, which start every feedback message (RFC 4585 section
+/// 6.1); returns them with the following control information.
 pub(super) fn parse_sources<'a>(
     body: &'a [u8],
     what: &'static str,
@@ -92,7 +92,7 @@ impl Nack {
     }
 }
 
-/// Parses the entries, each of which names its media source; the one in the
+/// Parses the entries, each of which names its media source; the media source in the
 /// header is unused (RFC 5104 section 4.3.1.1).
 pub(super) fn parse_full_intra_requests(
     body: &[u8],

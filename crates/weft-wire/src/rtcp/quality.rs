@@ -6,22 +6,21 @@ use crate::ParseError;
 use crate::reader::Reader;
 use weft_units::{Duration, PathId, Ssrc};
 
-/// Effect of a path on a frame that was completed later than its sender's frame
-/// rate promises.
+/// Effect of a path on a frame that was completed later than its sender's frame rate
+/// requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QualityFeedback {
     /// SSRC of the reporter.
     pub sender: Ssrc,
     /// Stream of the frame.
     pub media: Ssrc,
-    /// Path, as named by the extension of its packets.
+    /// Path, as identified by the extension of its packets.
     pub path: PathId,
-    /// Packets that the path delivered before the fast path had delivered its
-    /// last one, or, if negative, after it (equation 2). An untrusted value
-    /// from the peer.
+    /// Packets that the path delivered before the fast path had delivered its last one,
+    /// or, if negative, after it (equation 2). Untrusted.
     pub alpha: i16,
-    /// Frame construction delay: from the frame's first packet to its last.
-    /// Written in microseconds, at most 2^32 - 1.
+    /// Frame construction delay, from the frame's first packet to its last. Written in
+    /// microseconds, at most 2^32 - 1.
     pub construction: Duration,
 }
 

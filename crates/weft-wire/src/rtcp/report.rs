@@ -15,7 +15,7 @@ const PRIVATE_ITEM: u8 = 8;
 /// Prefix of the private item with the frame rate.
 const FRAME_RATE_PREFIX: &[u8] = b"weft-frame-rate";
 const END_OF_ITEMS: u8 = 0;
-/// Maximum length of an item of a source description: its length is one octet.
+/// Maximum length of an item of a source description, whose length field is one octet.
 const MAX_ITEM_LEN: usize = 255;
 
 /// RFC 3550 section 6.4.1.
@@ -49,9 +49,9 @@ pub struct ReceiverReport {
 pub struct ReportBlock {
     /// Reported source.
     pub ssrc: Ssrc,
-    /// Share lost since the previous report, in 1/256.
+    /// Share of packets lost since the previous report, in 1/256.
     pub fraction_lost: u8,
-    /// Lost since the start, 24 bits; negative when duplicates prevail.
+    /// Packets lost since the start, 24 bits; negative if duplicates prevail.
     pub cumulative_lost: i32,
     /// Cycles in the high half, sequence number in the low one.
     pub highest_sequence: u32,
@@ -63,16 +63,16 @@ pub struct ReportBlock {
     pub delay_since_last: u32,
 }
 
-/// Canonical name of a source (RFC 3550 section 6.5.1) and its frame rate.
-/// Other items are skipped.
+/// Canonical name of a source (RFC 3550 section 6.5.1) and its frame rate. Skips other
+/// items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceDescription {
     /// SSRC of the described source.
     pub ssrc: Ssrc,
     /// At most 255 octets; empty if the source has no name.
     pub cname: String,
-    /// Frames in 1000 s, if the source reports them (Converge, section 4.2).
-    /// Not validated: zero is possible.
+    /// Frames per 1000 s, if the source reports them (Converge, section 4.2). Not
+    /// validated: zero is possible.
     pub frame_rate: Option<u32>,
 }
 
@@ -121,7 +121,7 @@ fn write_blocks(reports: &[ReportBlock], out: &mut Vec<u8>) {
     }
 }
 
-/// Start of the list, as long as the 5-bit count allows.
+/// Returns the start of the list, as long as the 5-bit count allows.
 fn countable<T>(list: &[T]) -> (u8, &[T]) {
     let list = &list[..list.len().min(MAX_COUNT)];
     (list.len() as u8, list)
@@ -211,7 +211,7 @@ fn parse_description(
     })
 }
 
-/// Parses frames in 1000 s from a private item such as `29.97` with our prefix.
+/// Parses frames per 1000 s from a private item such as `29.97` with our prefix.
 fn parse_frame_rate(item: &[u8]) -> Option<u32> {
     let (prefix_len, item) = item.split_first()?;
     let (prefix, value) = item.split_at_checked(usize::from(*prefix_len))?;
@@ -262,7 +262,7 @@ pub(super) fn write_descriptions(list: &[SourceDescription], out: &mut Vec<u8>) 
     });
 }
 
-/// Longest prefix of `text` that has at most `len` octets.
+/// Returns the longest prefix of `text` with at most `len` octets.
 fn cut(text: &str, len: usize) -> &str {
     let mut end = text.len().min(len);
     while !text.is_char_boundary(end) {

@@ -336,7 +336,7 @@ proptest! {
         named: bool,
     ) {
         crate::fuzz::fuzz_rtcp(&data);
-        // Parses the same data as the body of a message of each kind.
+        // Parses the same data as the body of each kind of message.
         let mut body = data;
         if named && body.len() >= 12 {
             let at = if packet_type == APPLICATION { 4 } else { 8 };

@@ -1,5 +1,5 @@
 //! Dependency descriptor: layers, decode targets and references of a frame, readable
-//! without its payload (RTP Payload Format For AV1, version 1.0, appendix A).
+//! without the payload (RTP Payload Format For AV1, version 1.0, appendix A).
 
 mod bits;
 mod rewriting;
@@ -17,20 +17,20 @@ pub const DEPENDENCY_URI: &str =
 
 /// Length of the mandatory fields (section A.8.2).
 const MANDATORY_LEN: usize = 3;
-/// Templates of a structure: their ids have six bits.
+/// Maximum number of templates of a structure, whose ids have six bits.
 const MOST_TEMPLATES: usize = 64;
-/// Most references of a frame. Chosen by us: an AV1 frame refers to at most seven others,
-/// a VP9 frame to three and to the spatial layer below.
+/// Maximum number of references of a frame. Chosen by us: an AV1 frame refers to at most
+/// seven others, a VP9 frame to three and to the spatial layer below.
 const MOST_REFERENCES: usize = 8;
 
 /// Relation of a frame to a decode target (section A.8.3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Indication {
-    /// The target does without it.
+    /// The target does not need it.
     NotPresent,
     /// No later frame of the target refers to it.
     Discardable,
-    /// A receiver that decodes it can decode the target from here on.
+    /// A receiver that decodes it can decode the target from this frame on.
     Switch,
     /// Later frames of the target may refer to it.
     Required,
@@ -49,7 +49,7 @@ impl Indications {
         Ok(Indications(all))
     }
 
-    /// Indication for a target.
+    /// Returns the indication for a target.
     #[must_use]
     pub fn of(self, target: u8) -> Indication {
         match self.0.checked_shr(2 * u32::from(target)).unwrap_or(0) & 3 {
@@ -67,7 +67,7 @@ impl Indications {
     }
 }
 
-/// Frames that a frame refers to, as differences of their numbers.
+/// Frames that a frame refers to, as differences of frame numbers.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct References {
     differences: [u16; MOST_REFERENCES],
@@ -85,7 +85,7 @@ impl References {
         Ok(())
     }
 
-    /// Differences, from 1.
+    /// Returns the differences, from 1.
     #[must_use]
     pub fn differences(&self) -> &[u16] {
         &self.differences[..usize::from(self.len)]
@@ -105,7 +105,7 @@ pub struct Frame {
     pub references: References,
 }
 
-/// Templates of a coded video sequence, which the first packet of a keyframe has.
+/// Templates of a coded video sequence, sent in the first packet of a keyframe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Structure {
     offset: u8,
@@ -146,19 +146,19 @@ impl Structure {
         })
     }
 
-    /// Number of decode targets, 1 to 32.
+    /// Returns the number of decode targets, 1 to 32.
     #[must_use]
     pub fn targets(&self) -> u8 {
         self.targets
     }
 
-    /// Bits of all decode targets, the first one lowest.
+    /// Returns the bits of all decode targets; the first one is the lowest bit.
     #[must_use]
     pub fn all_targets(&self) -> u32 {
         u32::MAX >> (32 - u32::from(self.targets))
     }
 
-    /// Highest spatial and temporal layer of a decode target.
+    /// Returns the highest spatial and temporal layer of a decode target.
     #[must_use]
     pub fn layers_of(&self, target: u8) -> (u8, u8) {
         let own = self.templates.iter().filter(|t| t.indications.has(target));
@@ -170,7 +170,7 @@ impl Structure {
         })
     }
 
-    /// Whether a target needs no frame that the other one does without.
+    /// Whether the other target needs every frame that this target needs.
     #[must_use]
     pub fn is_within(&self, target: u8, other: u8) -> bool {
         let mut all = self.templates.iter().map(|template| template.indications);
@@ -186,7 +186,7 @@ impl Structure {
     }
 }
 
-/// Layers of all templates, in ascending order.
+/// Reads the layers of all templates, in ascending order.
 fn read_layers(bits: &mut Bits<'_>) -> Result<Vec<Frame>, ParseError> {
     /// Value of `next_layer_idc`.
     const NEXT_TEMPORAL: u32 = 1;
@@ -226,7 +226,7 @@ pub struct Mandatory {
 }
 
 impl Mandatory {
-    /// Reads the fields, for which no structure is needed.
+    /// Reads the fields, which need no structure.
     ///
     /// # Errors
     /// If the descriptor is too short.
@@ -245,7 +245,7 @@ impl Mandatory {
     }
 }
 
-/// Flags of the fields behind the mandatory ones.
+/// Flags of the fields after the mandatory ones.
 #[derive(Clone, Copy, Default)]
 struct Extended {
     structure: bool,
@@ -273,22 +273,23 @@ impl Extended {
     }
 }
 
-/// Descriptor behind its mandatory fields.
+/// Descriptor after its mandatory fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Details {
     /// Frame of the packet.
     pub frame: Frame,
-    /// Structure, where the packet begins a keyframe. It replaces earlier ones.
+    /// Structure, at the start of a keyframe. It replaces earlier ones.
     pub structure: Option<Structure>,
-    /// Bits of the decode targets that are sent from here on, the first one lowest.
+    /// Bits of the decode targets that are sent from this packet on; the first one is the
+    /// lowest bit.
     pub active: Option<u32>,
 }
 
 impl Details {
-    /// Reads a descriptor of a stream with this `structure` so far.
+    /// Reads a descriptor of a stream whose present structure is `structure`.
     ///
     /// # Errors
-    /// If it is cut off, exceeds a limit or names an unknown template.
+    /// If it is truncated, exceeds a limit or names an unknown template.
     pub fn parse(descriptor: &[u8], structure: Option<&Structure>) -> Result<Details, ParseError> {
         let mandatory = Mandatory::parse(descriptor)?;
         let mut bits = Bits::new(&descriptor[MANDATORY_LEN..]);

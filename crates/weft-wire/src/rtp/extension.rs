@@ -46,8 +46,8 @@ pub struct Extensions {
 }
 
 /// Path of a packet and its position on it (the header extension
-/// `urn:weft:rtp-hdrext:path`): path id, stream sequence, transport sequence,
-/// five octets in network order.
+/// `urn:weft:rtp-hdrext:path`): path id, stream sequence and transport sequence, five
+/// octets in network order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathExtension {
     /// Sender's id of the path.
@@ -78,8 +78,8 @@ pub struct ExtensionMap {
 }
 
 impl ExtensionMap {
-    /// Map of negotiated (id, URI) pairs, as in `a=extmap`. Ids that the
-    /// one-byte form cannot hold are left out.
+    /// Returns the map of negotiated (id, URI) pairs, as in `a=extmap`. Omits ids that
+    /// the one-byte form does not support.
     #[must_use]
     pub fn from_negotiated(pairs: &[(u8, String)]) -> ExtensionMap {
         let id = |uri: &str| {
@@ -101,13 +101,13 @@ impl ExtensionMap {
     }
 }
 
-/// Identification of an encoding among those of a media section (RFC 8851), as short
-/// as [`Mid`].
+/// Identification of an encoding in a media section (RFC 8851), with the length limit of
+/// [`Mid`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rid(Mid);
 
 impl Rid {
-    /// `None` if the text is empty, too long or not an SDP token.
+    /// Creates it; `None` if the text is empty, too long or not an SDP token.
     #[must_use]
     pub fn new(text: &str) -> Option<Rid> {
         Mid::new(text).map(Rid)
@@ -126,8 +126,8 @@ impl fmt::Display for Rid {
     }
 }
 
-/// Identification of a media section (RFC 5888 `mid`), at most as long as a
-/// one-byte header extension holds.
+/// Identification of a media section (RFC 5888 `mid`), no longer than the content of a
+/// one-byte header extension.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mid {
     len: u8,
@@ -138,7 +138,7 @@ impl Mid {
     /// RFC 8285 section 4.2: the content of an element has 1 to 16 octets.
     pub const MAX_LEN: usize = 16;
 
-    /// `None` if the text is empty, too long or not an SDP token (RFC 8866
+    /// Creates it; `None` if the text is empty, too long or not an SDP token (RFC 8866
     /// section 9).
     #[must_use]
     pub fn new(text: &str) -> Option<Mid> {
@@ -160,7 +160,7 @@ impl Mid {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Name without padding.
+    /// Returns the name without padding.
     #[must_use]
     pub fn as_str(&self) -> &str {
         // Only tokens are accepted, and these are ASCII.
@@ -202,8 +202,8 @@ const TRANSPORT_LEN: usize = 2;
 /// Length of a path's values.
 const PATH_LEN: usize = 5;
 
-/// Sets the values of path and transport-wide numbers to zero: of the element
-/// that is read, if there are several.
+/// Sets the values of path and transport-wide numbers to zero, in the element that is
+/// read if there are several.
 pub(super) fn clear_transport_values(profile: u16, block: &mut [u8], map: &ExtensionMap) {
     let mut places = [const { 0..0 }; 2];
     for_each_element(profile, block, |id, at| {
@@ -313,7 +313,7 @@ impl Block<'_> {
 }
 
 /// Appends the block, with a dependency descriptor unless it is empty; returns false if the
-/// block would be empty. It has the one-byte form unless the descriptor is too long for that.
+/// block would be empty. Uses the one-byte form unless the descriptor is too long for it.
 pub(super) fn write_block(
     extensions: &Extensions,
     dependency: &[u8],

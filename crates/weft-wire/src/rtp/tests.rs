@@ -124,8 +124,8 @@ fn wrong_padding_version_and_length_are_errors() {
     assert!(!with(13, 0));
     assert!(!with(13, 3));
     assert!(!with(0, 0x60));
-    assert!(!with(0, 0xa1)); // a contributing source that is not there
-    assert!(!with(0, 0xb0)); // an extension block that is not there
+    assert!(!with(0, 0xa1)); // a missing contributing source
+    assert!(!with(0, 0xb0)); // a missing extension block
     assert!(parse(&good[..11], &MAP).is_err());
 }
 

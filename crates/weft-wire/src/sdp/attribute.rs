@@ -17,7 +17,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Direction from the other side's view: the answer to an offer that is
+    /// Returns the direction from the other side's view: the answer to an offer that is
     /// accepted completely.
     #[must_use]
     pub const fn reversed(self) -> Direction {
@@ -69,7 +69,7 @@ pub enum Setup {
     Active,
     /// The other side.
     Passive,
-    /// The other side chooses; only in offers.
+    /// The other side chooses; valid only in offers.
     ActPass,
     /// Neither side for now.
     HoldConn,
@@ -101,9 +101,9 @@ impl fmt::Display for Setup {
 /// Hash of the DTLS certificate (RFC 8122 section 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// Lower case, such as `sha-256`.
+    /// Hash function in lower case, such as `sha-256`.
     pub algorithm: String,
-    /// Hash of the certificate, with the length of its function.
+    /// Hash of the certificate, with the length of the hash function.
     pub bytes: Vec<u8>,
 }
 

@@ -7,7 +7,7 @@ use weft_units::Transport;
 /// form: `candidate:...`, as in SDP after `a=` and in browsers' events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Equal for candidates of the same kind, base and server.
+    /// Equal for candidates of the same type, base and server.
     pub foundation: String,
     /// Component; 1: RTP, and RTCP when multiplexed.
     pub component: u16,
@@ -15,9 +15,9 @@ pub struct Candidate {
     pub transport: Transport,
     /// Higher is better (RFC 8445 section 5.1.2).
     pub priority: u32,
-    /// IP address, or a name with which browsers hide it (`*.local`).
+    /// IP address, or a name by which browsers hide it (`*.local`).
     pub address: String,
-    /// Port; 9 for one that only connects (RFC 6544).
+    /// Port; 9 for a candidate that only connects (RFC 6544).
     pub port: u16,
     /// Type of the candidate.
     pub kind: CandidateKind,
@@ -41,7 +41,7 @@ pub enum CandidateKind {
 }
 
 impl Candidate {
-    /// Address to send to; `None` if it is a name.
+    /// Returns the address to send to; `None` if it is a name.
     #[must_use]
     pub fn socket_addr(&self) -> Option<SocketAddr> {
         let ip: IpAddr = self.address.parse().ok()?;
@@ -75,7 +75,7 @@ impl Candidate {
         let mut related_port = None;
         let mut extensions = Vec::new();
         while let Some(name) = words.next() {
-            // Some candidates end with a name without a value; ignore it.
+            // Some candidates end with a name without a value; it is ignored.
             let Some(value) = words.next() else { break };
             match name {
                 "raddr" => related_address = Some(value.to_owned()),

@@ -24,7 +24,7 @@ impl Display for Media {
         let types = self.payloads.iter().map(|p| p.payload_type.to_string());
         let mut formats: Vec<String> = self.formats.iter().cloned().chain(types).collect();
         if formats.is_empty() {
-            formats.push("0".to_owned()); // RFC 8866 section 5.14 wants one
+            formats.push("0".to_owned()); // required by RFC 8866 section 5.14
         }
         formats
             .iter()

@@ -28,19 +28,19 @@ const DATA_FORMAT: &str = "webrtc-datachannel";
 
 /// Media section (`m=`).
 ///
-/// More than fifteen fields: a section has as many kinds of lines.
+/// More than fifteen fields: a section has that many kinds of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
     /// Kind of the section.
     pub kind: SectionKind,
-    /// Port; zero: rejected or stopped, unless `bundle_only`.
+    /// Port; zero means rejected or stopped, unless `bundle_only`.
     pub port: u16,
     /// Protocol, such as `UDP/TLS/RTP/SAVPF`.
     pub protocol: String,
     /// Formats of the `m=` line if they are not RTP payload types.
     pub formats: Vec<String>,
-    /// Title for people (`i=`, RFC 8866 section 5.4): at most 64 characters,
-    /// none of them a control character.
+    /// Title for display (`i=`, RFC 8866 section 5.4): at most 64 characters, without
+    /// control characters.
     pub title: Option<String>,
     /// Payload types in order of preference.
     pub payloads: Vec<Payload>,
@@ -99,7 +99,7 @@ pub struct Payload {
     /// 7 bits.
     pub payload_type: u8,
     /// Encoding name as written (compared without case, RFC 4855); empty if the
-    /// description does not name it.
+    /// description does not give it.
     pub codec: String,
     /// Clock rate in Hz.
     pub clock_rate: u32,
@@ -107,8 +107,8 @@ pub struct Payload {
     pub channels: Option<u8>,
     /// `a=fmtp`, as written.
     pub parameters: String,
-    /// `a=rtcp-fb`, such as `nack pli`. Lines for all payload types appear at
-    /// each one.
+    /// `a=rtcp-fb`, such as `nack pli`. Lines for all payload types are repeated in each
+    /// one.
     pub feedback: Vec<String>,
 }
 
@@ -147,7 +147,7 @@ impl Payload {
         self.codec.eq_ignore_ascii_case(codec)
     }
 
-    /// Value of a `name=value` parameter.
+    /// Returns the value of a `name=value` parameter.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.split(';').find_map(|pair| {
@@ -164,7 +164,7 @@ impl Payload {
 }
 
 impl Media {
-    /// Empty section over RTP: no payloads, both directions, and the discard
+    /// Creates an empty section over RTP: no payloads, both directions, and the discard
     /// port, which refers to the candidates.
     #[must_use]
     pub fn new(kind: impl Into<SectionKind>) -> Media {
@@ -195,7 +195,7 @@ impl Media {
         }
     }
 
-    /// Section that rejects `offered` in an answer (RFC 9429 section 5.3.1):
+    /// Creates the section that rejects `offered` in an answer (RFC 9429 section 5.3.1):
     /// the same kind, protocol, formats and mid, with port zero.
     #[must_use]
     pub fn rejecting(offered: &Media) -> Media {
@@ -210,8 +210,8 @@ impl Media {
         }
     }
 
-    /// Section of data channels (RFC 8841 section 4): the SCTP port, and the longest
-    /// message that its side takes, in bytes.
+    /// Creates a section of data channels (RFC 8841 section 4) with the SCTP port and the
+    /// longest message that its side accepts, in bytes.
     #[must_use]
     pub fn data_channels(sctp_port: u16, max_message: usize) -> Media {
         let attribute = |name: &str, value: String| (name.to_owned(), Some(value));
@@ -240,12 +240,12 @@ impl Media {
             found.and_then(|(_, value)| value.as_deref())
         };
         let port = value("sctp-port")?.parse().ok().filter(|port| *port > 0)?;
-        // RFC 8841 section 6.1: 64 KB without it, any length if it is 0.
+        // RFC 8841 section 6.1: 64 KB if absent, any length if 0.
         let most = value("max-message-size").map_or(Some(65_536), |most| most.parse().ok())?;
         Some((port, if most == 0 { usize::MAX } else { most }))
     }
 
-    /// Whether the pictures are a presentation rather than a camera's: `a=content:slides`
+    /// Whether the pictures are a presentation instead of a camera: `a=content:slides`
     /// (RFC 4796).
     #[must_use]
     pub fn is_presentation(&self) -> bool {
@@ -271,7 +271,7 @@ impl Media {
         self.payloads.iter().any(|p| p.has_feedback(feedback))
     }
 
-    /// Payload with this type.
+    /// Returns the payload with this type.
     #[must_use]
     pub fn payload(&self, payload_type: u8) -> Option<&Payload> {
         self.payloads
@@ -279,8 +279,8 @@ impl Media {
             .find(|p| p.payload_type == payload_type)
     }
 
-    /// Payload type of the retransmissions of a payload type (RFC 4588 section
-    /// 8.1).
+    /// Returns the payload type of the retransmissions of a payload type (RFC 4588
+    /// section 8.1).
     #[must_use]
     pub fn rtx_of(&self, payload_type: u8) -> Option<u8> {
         let of_it = |p: &&Payload| {
@@ -289,20 +289,20 @@ impl Media {
         self.payloads.iter().find(of_it).map(|p| p.payload_type)
     }
 
-    /// Payload type of repair packets (RFC 8627).
+    /// Returns the payload type of repair packets (RFC 8627).
     #[must_use]
     pub fn fec(&self) -> Option<u8> {
         let found = self.payloads.iter().find(|p| p.is(flexfec::NAME));
         found.map(|p| p.payload_type)
     }
 
-    /// Retransmission source of a source (RFC 4588).
+    /// Returns the retransmission source of a source (RFC 4588).
     #[must_use]
     pub fn rtx_ssrc_of(&self, ssrc: Ssrc) -> Option<Ssrc> {
         self.partner_of(ssrc, RETRANSMISSION_GROUP)
     }
 
-    /// Repair source of a source (RFC 8627).
+    /// Returns the repair source of a source (RFC 8627).
     #[must_use]
     pub fn fec_ssrc_of(&self, ssrc: Ssrc) -> Option<Ssrc> {
         self.partner_of(ssrc, flexfec::GROUP)
@@ -318,7 +318,7 @@ impl Media {
             })
     }
 
-    /// Sources of the section in order, without those that repair others.
+    /// Returns the sources of the section in order, except those that repair others.
     #[must_use]
     pub fn primary_ssrcs(&self) -> Vec<Ssrc> {
         let repairs = [RETRANSMISSION_GROUP, flexfec::GROUP];

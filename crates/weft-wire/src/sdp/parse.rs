@@ -7,9 +7,9 @@ use crate::rtp::Mid;
 use std::ops::RangeInclusive;
 use weft_units::MediaKind;
 
-// Limits chosen by us, far above the descriptions of all clients seen so far.
-// Session attributes are copied to every section, so the size of the text alone
-// does not bound the result.
+// Limits chosen by us, far above the descriptions of all known clients. Session
+// attributes are copied to every section, so the size of the text alone does not limit
+// the result.
 const MAX_TEXT: usize = 256 * 1024;
 const MAX_LINE: usize = 8 * 1024;
 const MAX_MEDIA: usize = 64;
@@ -106,7 +106,7 @@ impl Parser {
                     media.title = parse_title(value);
                 }
             }
-            // Times, bandwidths, connection addresses: meaningless with ICE.
+            // Times, bandwidths, connection addresses: without meaning for ICE.
             Some((kind, _)) if kind.len() == 1 => {}
             _ => return Err("a line is a letter, an equals sign and a value"),
         }
@@ -146,7 +146,7 @@ impl Parser {
             ("group", Some(value)) => self.group(value),
             ("extmap-allow-mixed", None) => self.description.extmap_allow_mixed = true,
             ("ice-lite", None) => self.description.ice_lite = true,
-            // Only in fragments, from clients that omit the `m=` line.
+            // Only in fragments of clients that omit the `m=` line.
             ("candidate", Some(value)) => {
                 let candidate = Candidate::from_text(value)?;
                 self.session.candidates.extend(candidate);
@@ -163,7 +163,7 @@ impl Parser {
         if words.next() == Some("BUNDLE") && self.description.bundle.is_empty() {
             let bundle = &mut self.description.bundle;
             for mid in words.filter_map(Mid::new).take(MAX_MEDIA) {
-                // An answer repeats the group, and a mid stands there once.
+                // An answer repeats the group, and each mid may occur once.
                 if !bundle.contains(&mid) {
                     bundle.push(mid);
                 }
@@ -190,8 +190,8 @@ impl Parser {
     }
 }
 
-/// Lists congestion feedback for every payload type of a section that lists it
-/// for one: it is for all or none (RFC 8888 section 6).
+/// Lists congestion feedback for every payload type of a section if one lists it, because
+/// it applies to all or none (RFC 8888 section 6).
 fn congestion_feedback_of_all(media: &mut Media) {
     if !media.has_feedback(CONGESTION_FEEDBACK) {
         return;
@@ -237,7 +237,7 @@ fn parse_media(value: &str) -> Result<Media, Reason> {
     let mut words = value.split_ascii_whitespace();
     let mut next = || words.next().ok_or("the m= line is cut off");
     let mut media = Media::new(SectionKind::from_name(next()?));
-    // "port/number of ports": the latter is unused with ICE.
+    // "port/number of ports"; the number is unused with ICE.
     let port = next()?.split('/').next().unwrap_or_default();
     media.port = port.parse().map_err(|_| "the port is not a number")?;
     media.protocol = next()?.to_owned();
@@ -259,7 +259,7 @@ fn parse_media(value: &str) -> Result<Media, Reason> {
     Ok(media)
 }
 
-/// Start of a title that is too long; `None` if it is empty.
+/// Returns the start of a title that is too long; `None` if it is empty.
 fn parse_title(value: &str) -> Option<String> {
     let start: String = value.trim().chars().take(MAX_TITLE).collect();
     let title = start.trim_end().replace('\t', " ");
@@ -273,7 +273,8 @@ fn parse_payload_type(text: &str) -> Result<u8, Reason> {
         .ok_or("a payload type is a number of 7 bits")
 }
 
-/// Payload types without `a=rtpmap` (RFC 3551 section 6) that browsers offer.
+/// Returns a payload type without `a=rtpmap` (RFC 3551 section 6); knows those that browsers
+/// offer.
 fn static_payload(payload_type: u8) -> Payload {
     let codec = match payload_type {
         0 => "PCMU",
@@ -338,10 +339,9 @@ fn credential(value: &str, len: RangeInclusive<usize>, reason: Reason) -> Result
     }
 }
 
-/// Parses `id[/direction] URI [attributes]` (RFC 8285 section 7). Ids beyond
-/// the two-byte form leave the choice to the answer, and an extension of one
-/// direction requires the other direction in the answer: both are left out,
-/// which refuses them.
+/// Parses `id[/direction] URI [attributes]` (RFC 8285 section 7). An id beyond the
+/// two-byte form leaves the choice to the answer, and an extension of one direction
+/// requires the other direction in the answer. Both are omitted, which refuses them.
 fn parse_extension(media: &mut Media, value: &str) -> Result<(), Reason> {
     let mut words = value.split_ascii_whitespace();
     let (Some(id), Some(uri)) = (words.next(), words.next()) else {

@@ -4,7 +4,7 @@
 use super::Media;
 use crate::rtp::Rid;
 
-/// Most encodings of a section. Browsers send three.
+/// Maximum number of encodings of a section. Browsers send three.
 pub const MAX_ENCODINGS: usize = 4;
 
 const RID: &str = "rid";
@@ -18,8 +18,8 @@ impl Media {
     }
 
     /// Returns the encodings that the section's author sends, in the order of
-    /// `a=simulcast`, at most [`MAX_ENCODINGS`]; none without simulcast. Of alternatives
-    /// the first counts.
+    /// `a=simulcast`, at most [`MAX_ENCODINGS`]; none without simulcast. Only the first
+    /// of several alternatives counts.
     #[must_use]
     pub fn sent_encodings(&self) -> Vec<Rid> {
         self.encodings("send")
@@ -52,7 +52,7 @@ impl Media {
         };
         let first = |alternatives: &'_ str| {
             let first = alternatives.split(',').next().unwrap_or_default();
-            // A tilde says that it is paused at first.
+            // A tilde means that it is initially paused.
             first.strip_prefix('~').unwrap_or(first).to_owned()
         };
         let ids = list.split(';').map(first).filter(|id| described(id));
@@ -65,12 +65,12 @@ impl Media {
         encodings
     }
 
-    /// Says in an offer that the section sends these encodings.
+    /// Declares in an offer that the section sends these encodings.
     pub fn send_encodings(&mut self, encodings: &[Rid]) {
         self.add_encodings(encodings, "send");
     }
 
-    /// Says in an answer that the section receives these encodings.
+    /// Declares in an answer that the section receives these encodings.
     pub fn receive_encodings(&mut self, encodings: &[Rid]) {
         self.add_encodings(encodings, "recv");
     }

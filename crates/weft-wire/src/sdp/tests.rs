@@ -281,7 +281,8 @@ fn feedback_for_all_payload_types_reaches_each_one() {
     assert!(description.media[1].payloads[0].is("PCMU"));
 }
 
-/// RFC 8888 section 6 allows it for all payload types only, but it is written for one, too.
+/// RFC 8888 section 6 allows it only for all payload types, but some clients write it for
+/// one.
 #[test]
 fn congestion_feedback_for_one_payload_type_counts_for_all() {
     let text = format!(
@@ -410,7 +411,7 @@ fn session_attributes_cannot_be_multiplied_without_limit() {
     assert!(SessionDescription::parse(&huge).is_err());
 }
 
-/// Lines of the samples in random order, with modified octets.
+/// Generates lines of the samples in random order, with modified octets.
 fn shuffled_samples() -> impl Strategy<Value = Vec<u8>> {
     let all = [
         samples::CHROMIUM,

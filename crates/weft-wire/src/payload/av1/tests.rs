@@ -30,7 +30,7 @@ fn the_temporal_layer_is_that_of_an_obu_that_begins_here() {
         read(&[0x10, 0x34, 0x40, 0xaa]).numbers.temporal_layer,
         Some(2)
     );
-    // The first element continues another OBU, whose octets look like a header.
+    // The first element continues another OBU, and its octets look like a header.
     assert_eq!(read(&[0x90, 0x34, 0x40]).numbers.temporal_layer, None);
     let second = [0x80, 0x02, 0x34, 0x40, 0x03, 0x34, 0x20, 0xaa];
     assert_eq!(read(&second).numbers.temporal_layer, Some(1));
@@ -43,7 +43,7 @@ fn elements_that_are_cut_off_are_refused() {
         &[0x10],
         // One of two elements is missing.
         &[0x20, 0x01, 0x30],
-        // The length is more than there is, or more than a packet can have.
+        // The length exceeds the data, or the size of a packet.
         &[0x00, 0x05, 0x30],
         &[0x00, 0x85],
         &[0x00, 0xff, 0xff, 0xff, 0x7f, 0x30],

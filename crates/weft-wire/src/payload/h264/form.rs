@@ -23,8 +23,8 @@ pub struct Form {
 pub enum Packetization {
     /// 0: one NAL unit in each packet.
     SingleUnit,
-    /// None, which means 0 for a stream. Receivers without one have no parameters to list
-    /// rather than a limit: GStreamer's depayloader, for one, reads fragments.
+    /// None, which means 0 for a stream. A receiver without it has no limit, but no
+    /// parameters to list: GStreamer's depayloader, for example, reads fragments.
     Unstated,
     /// 1: also fragments of NAL units, and several of them.
     NonInterleaved,
@@ -34,15 +34,15 @@ pub enum Packetization {
 const LEVEL: u8 = 31;
 
 impl Form {
-    /// Form of our encoders' streams, and of our offers.
+    /// Form of our encoders' streams and of our offers.
     pub const OURS: Form = Form {
         profile: Profile::ConstrainedBaseline,
         level: LEVEL,
         packetization: Packetization::NonInterleaved,
     };
 
-    /// Reads a payload type; `None` if it is not H.264, has a profile that RFC
-    /// 6184 does not list, or is interleaved (packetization mode 2).
+    /// Returns the form of a payload type; `None` if it is not H.264, has a profile that
+    /// RFC 6184 does not list, or is interleaved (packetization mode 2).
     #[must_use]
     pub fn of(payload: &sdp::Payload) -> Option<Form> {
         if !payload.is("H264") {
@@ -69,15 +69,15 @@ impl Form {
         self.profile.decodes(stream.profile) && self.packetization.reads(stream.packetization)
     }
 
-    /// Rank among the forms that a publisher offers, the greatest first. Single
-    /// units cannot exceed a packet, which reduces the quality; then the
-    /// profile that most receivers decode.
+    /// Returns the rank among the forms that a publisher offers, the greatest first.
+    /// Fragments come first, because single units cannot exceed a packet, which reduces
+    /// the quality; then the profile that most receivers decode.
     #[must_use]
     pub fn preference(self) -> u8 {
         16 * self.packetization.mode() + 15 - self.profile as u8
     }
 
-    /// Format parameters (`a=fmtp`) of an offer with this form. All receivers
+    /// Returns the format parameters (`a=fmtp`) of an offer with this form. All receivers
     /// list mode 1, which includes mode 0.
     #[must_use]
     pub fn parameters(self) -> String {
@@ -90,7 +90,7 @@ impl Form {
 }
 
 impl Packetization {
-    /// Number in session descriptions.
+    /// Returns the number in session descriptions.
     const fn mode(self) -> u8 {
         match self {
             Packetization::SingleUnit | Packetization::Unstated => 0,
@@ -98,7 +98,7 @@ impl Packetization {
         }
     }
 
-    /// Whether a receiver of this mode reads streams of the other one.
+    /// Whether a receiver of this mode reads streams of the other mode.
     const fn reads(self, stream: Packetization) -> bool {
         stream.mode() == 0 || !matches!(self, Packetization::SingleUnit)
     }
@@ -111,7 +111,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// Describes a payload type that is H.264 without being a [`Form`], for people.
+/// Describes a payload type that is H.264 but not a [`Form`], for display.
 pub(in crate::payload) fn unsupported(payload: &sdp::Payload) -> String {
     let parameter = |name| payload.parameter(name).unwrap_or_default();
     match packetization(payload) {
@@ -126,7 +126,7 @@ pub(in crate::payload) fn unsupported(payload: &sdp::Payload) -> String {
     }
 }
 
-/// `None` if it is interleaved, or no mode of RFC 6184.
+/// `None` if it is interleaved, or not a mode of RFC 6184.
 fn packetization(payload: &sdp::Payload) -> Option<Packetization> {
     match payload.parameter("packetization-mode") {
         None => Some(Packetization::Unstated),

@@ -1,9 +1,9 @@
-//! Parameter sets and slice headers (ITU-T H.264 section 7.3), as far as needed
-//! for the size of pictures and the quantizer of a slice.
+//! Parameter sets and slice headers (ITU-T H.264 section 7.3), as far as needed for the
+//! picture size and the quantizer of a slice.
 
 use super::{IDR, NalHeader, PICTURE_PARAMETERS, SEQUENCE_PARAMETERS, SLICE};
 
-/// Octets of a NAL unit that are parsed: parameter sets and slice headers are
+/// Maximum number of octets of a NAL unit to parse: parameter sets and slice headers are
 /// shorter, except for scaling matrices.
 const LOOKED_AT: usize = 256;
 /// `profile_idc` of profiles whose parameters contain the chroma format
@@ -11,7 +11,7 @@ const LOOKED_AT: usize = 256;
 const WITH_CHROMA_FORMAT: [u32; 13] =
     [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135];
 
-/// A sequence parameter set.
+/// Sequence parameter set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SequenceParameters {
     /// Width of the pictures in pixels.
@@ -29,7 +29,7 @@ pub struct SequenceParameters {
     frames_only: bool,
 }
 
-/// A picture parameter set.
+/// Picture parameter set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PictureParameters {
     cabac: bool,
@@ -39,7 +39,7 @@ pub struct PictureParameters {
     quantizer: i32,
 }
 
-/// Present parameter sets, for the quantizers of slices.
+/// Present parameter sets, which give the quantizers of slices.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Quantizers {
     sequence: Option<SequenceParameters>,
@@ -47,9 +47,8 @@ pub struct Quantizers {
 }
 
 impl SequenceParameters {
-    /// Parses a NAL unit with its header; `None` if it is not a sequence
-    /// parameter set, or has scaling matrices, picture order of type 1, or
-    /// another sampling than 4:2:0.
+    /// Parses a NAL unit with its header; `None` if it is not a sequence parameter set,
+    /// or has scaling matrices, picture order of type 1, or a sampling other than 4:2:0.
     #[must_use]
     pub fn parse(unit: &[u8]) -> Option<SequenceParameters> {
         let mut bits = Bits::of(unit, SEQUENCE_PARAMETERS..=SEQUENCE_PARAMETERS)?;
@@ -214,8 +213,8 @@ struct Bits {
 }
 
 impl Bits {
-    /// Bits of a unit with one of these types, without the emulation prevention
-    /// octets (section 7.4.1).
+    /// Returns the bits of a unit with one of these types, without the emulation
+    /// prevention octets (section 7.4.1).
     fn of(unit: &[u8], kinds: std::ops::RangeInclusive<u8>) -> Option<Bits> {
         let (&first, body) = unit.split_first()?;
         if !kinds.contains(&NalHeader::parse(first).ok()?.kind) {
@@ -252,7 +251,7 @@ impl Bits {
     /// `ue(v)` (section 9.1): as many bits after the first one as there were
     /// zeros before it.
     fn unsigned(&mut self) -> Option<u32> {
-        /// Sensible streams have no longer codes in headers.
+        /// Valid streams have no longer codes in headers.
         const MOST: u32 = 24;
         let mut zeros = 0;
         while !self.flag()? {

@@ -42,9 +42,8 @@ impl PayloadFormat for Format {
         })
     }
 
-    /// Packets with one NAL unit or a part of one (RFC 6184 sections 5.6 and
-    /// 5.8). Parameter sets travel alone, because they are worth more than the
-    /// rest.
+    /// Packets with one NAL unit or a part of one (RFC 6184 sections 5.6 and 5.8).
+    /// Parameter sets are sent separately, because they are more important than the rest.
     fn cut<'a>(
         &self,
         frame: &'a [u8],
@@ -75,9 +74,9 @@ impl PayloadFormat for Format {
         Form::of(offered).map(super::Form::H264)
     }
 
-    /// Repeats the offered profile, level and packetization mode: profile and
-    /// mode may not change (RFC 6184 section 8.2.2), and the level need not be
-    /// lowered, because we forward all levels.
+    /// Repeats the offered profile, level and packetization mode. Profile and mode must
+    /// not change (RFC 6184 section 8.2.2), and the level can stay, because we forward
+    /// all levels.
     fn answered(&self, offered: &str) -> String {
         offered.to_owned()
     }
@@ -93,7 +92,7 @@ const IDR: u8 = 5;
 const SEQUENCE_PARAMETERS: u8 = 7;
 const PICTURE_PARAMETERS: u8 = 8;
 const DELIMITER: u8 = 9;
-/// From this type on, the types are packetizations, not NAL units.
+/// First type that is a packetization instead of a NAL unit.
 const FIRST_PACKING: u8 = 24;
 const STAP_A: u8 = 24;
 const FU_A: u8 = 28;
@@ -124,13 +123,13 @@ impl NalHeader {
         })
     }
 
-    /// Header octet; values wider than their field lose their high bits.
+    /// Returns the header octet; values wider than their field lose their high bits.
     #[must_use]
     pub const fn octet(self) -> u8 {
         (self.reference & 3) << 5 | self.kind & 0x1f
     }
 
-    /// Importance of a packet with this unit, or a part of it.
+    /// Returns the importance of a packet with this unit or a part of it.
     #[must_use]
     pub const fn content(self) -> Content {
         match self.kind {
@@ -152,23 +151,22 @@ pub enum Payload<'a> {
     Fragment(FragmentHeader, &'a [u8]),
 }
 
-/// Properties of a picture that one of its packets reveals.
+/// Properties of a picture known from one of its packets.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Contents {
-    /// A sequence parameter set.
+    /// Sequence parameter set.
     pub sequence_parameters: bool,
-    /// A picture parameter set.
+    /// Picture parameter set.
     pub picture_parameters: bool,
-    /// A slice of an IDR picture, which needs no other picture, only its
-    /// parameters.
+    /// Slice of an IDR picture, which needs only its parameters and no other picture.
     pub idr: bool,
-    /// A slice that refers to other pictures.
+    /// Slice that refers to other pictures.
     pub delta: bool,
-    /// A slice that other pictures may refer to.
+    /// Slice that other pictures may refer to.
     pub referenced: bool,
-    /// Whether it starts with the start of a NAL unit.
+    /// Whether the packet starts with the start of a NAL unit.
     pub begins_unit: bool,
-    /// Whether it starts with a unit that precedes all others of a picture: a
+    /// Whether the packet starts with a unit that precedes all others of a picture: a
     /// delimiter, or sequence parameters.
     pub begins_picture: bool,
 }
@@ -215,8 +213,8 @@ const EMPTY: ParseError = ParseError::Truncated {
     what: "H.264 NAL unit",
 };
 
-/// Appends a STAP-A of whole NAL units (RFC 6184 section 5.7.1). Units beyond
-/// 65535 octets do not fit one and are left out.
+/// Appends a STAP-A of whole NAL units (RFC 6184 section 5.7.1). Omits units of more than
+/// 65535 octets, which do not fit.
 pub fn write_units(units: &[&[u8]], out: &mut Vec<u8>) {
     let references = units.iter().filter_map(|u| u.first());
     let reference = references.map(|octet| octet >> 5 & 3).max().unwrap_or(0);
@@ -231,7 +229,7 @@ pub fn write_units(units: &[&[u8]], out: &mut Vec<u8>) {
 }
 
 impl Payload<'_> {
-    /// Properties of its picture.
+    /// Returns the properties of its picture.
     #[must_use]
     pub fn contents(&self) -> Contents {
         let mut contents = Contents::default();
@@ -250,8 +248,8 @@ impl Payload<'_> {
         contents
     }
 
-    /// Appends it as part of a byte stream: start codes, and the header that a
-    /// first fragment represents.
+    /// Appends it as part of a byte stream: start codes, and the header that the first
+    /// fragment represents.
     pub fn write_stream(&self, out: &mut Vec<u8>) {
         let mut add = |unit: &[u8]| {
             out.extend_from_slice(&START_CODE);
@@ -271,7 +269,7 @@ impl Payload<'_> {
 }
 
 impl Contents {
-    /// Adds a NAL unit, of which only the header is needed.
+    /// Adds a NAL unit, of which only the header is used.
     fn add(&mut self, unit: &[u8]) {
         let Some(Ok(header)) = unit.first().map(|octet| NalHeader::parse(*octet)) else {
             return;

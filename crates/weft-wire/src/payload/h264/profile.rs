@@ -1,14 +1,14 @@
-//! Profiles as `profile-level-id` names them (RFC 6184 section 8.1, table 5).
+//! Profiles as identified by `profile-level-id` (RFC 6184 section 8.1, table 5).
 
 use std::fmt;
 
-/// A profile: the tools that a stream may use, and that a decoder has.
+/// Profile: the tools that a stream may use, and that a decoder supports.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Profile {
-    /// The common part of baseline and main.
+    /// The common subset of baseline and main.
     ConstrainedBaseline,
-    /// With flexible macroblock order and the like, which no encoder for calls
-    /// uses and libavcodec cannot decode: treated like constrained baseline.
+    /// With flexible macroblock order and similar tools, which no encoder for calls uses
+    /// and libavcodec cannot decode. Treated like constrained baseline.
     Baseline,
     /// High without interlacing and B slices.
     ConstrainedHigh,
@@ -35,9 +35,9 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// Profile of this `profile_idc` and the following octet of constraint
-    /// flags (`profile-iop`), with the first flag in the highest bit. `None` if
-    /// table 5 has no such `profile_idc`.
+    /// Returns the profile of this `profile_idc` and the following octet of constraint
+    /// flags (`profile-iop`), whose first flag is the highest bit. `None` if table 5 has
+    /// no such `profile_idc`.
     ///
     /// Flags that the table leaves open are ignored, like the reserved bits
     /// (decoders ignore them, ITU-T H.264 section 7.4.2.1.1).
@@ -66,9 +66,9 @@ impl Profile {
         })
     }
 
-    /// `profile_idc` and constraint flags, as browsers write them where table 5
-    /// leaves a choice. Baseline is offered as constrained baseline, which all
-    /// receivers list.
+    /// Returns `profile_idc` and constraint flags, as browsers write them if table 5
+    /// leaves a choice. Baseline is offered as constrained baseline, which all receivers
+    /// list.
     #[must_use]
     pub const fn octets(self) -> [u8; 2] {
         match self {

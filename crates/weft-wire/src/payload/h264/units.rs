@@ -1,4 +1,4 @@
-//! Splitting of byte streams into the parts of NAL units that packets carry.
+//! Splits byte streams into the parts of NAL units that packets carry.
 
 use super::{FU_A, NalHeader, Prefix};
 use crate::ParseError;
@@ -30,8 +30,7 @@ impl FragmentHeader {
             start: octet & START != 0,
             end: octet & END != 0,
         };
-        // Rejects a fragment of a packetization, of nothing, or of a whole
-        // unit.
+        // Rejects a fragment that is a packetization, empty, or a whole unit.
         let packs = kind == 0 || kind >= super::FIRST_PACKING;
         if packs || (fragment.start && fragment.end) {
             return Err(ParseError::Invalid { what: "FU header" });
@@ -44,7 +43,7 @@ impl FragmentHeader {
         out.extend_from_slice(self.prefix().octets());
     }
 
-    /// FU indicator and FU header, as the prefix of a packet.
+    /// Returns FU indicator and FU header, as the prefix of a packet.
     #[must_use]
     pub fn prefix(&self) -> Prefix {
         let indicator = NalHeader {
@@ -79,8 +78,8 @@ impl Part<'_> {
     }
 }
 
-/// NAL units of a byte stream (ITU-T H.264 Annex B), without start codes and
-/// the zeros around them. Skips octets before the first start code and empty
+/// Iterates over the NAL units of a byte stream (ITU-T H.264 Annex B), without start
+/// codes and the zeros around them. Skips octets before the first start code and empty
 /// units.
 pub fn nal_units(stream: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = after_start_code(stream);

@@ -4,7 +4,7 @@ fn read(payload: &[u8]) -> PieceInfo {
     Format.read(payload).expect("a VP9 payload").info
 }
 
-/// First packet of a keyframe as Chromium sends it in flexible mode with three temporal
+/// First packet of a keyframe sent by Chromium in flexible mode with three temporal
 /// layers: picture id 0x1234, layers, a structure of one size.
 const KEYFRAME: [u8; 11] = [
     0xba, 0x92, 0x34, 0x10, 0x10, 0x05, 0x00, 0x02, 0xd0, 0xaa, 0xbb,
@@ -86,7 +86,7 @@ fn another_picture_id_leaves_the_rest_as_it_was() {
     let mut wanted = KEYFRAME;
     (wanted[1], wanted[2]) = (0xff, 0xff);
     assert_eq!(renumbered(&KEYFRAME, 0x7fff, 9), wanted);
-    // A short id becomes a long one, and the index is moved.
+    // A short id becomes a long one, and the index is shifted.
     assert_eq!(
         renumbered(&[0xe8, 0x05, 0x40, 0xff, 0xcc], 6, 2),
         [0xe8, 0x80, 0x06, 0x40, 0x01, 0xcc]

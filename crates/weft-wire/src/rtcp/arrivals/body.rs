@@ -97,8 +97,8 @@ fn parse_symbols(reader: &mut Reader<'_>, count: usize) -> Result<Vec<u8>, Parse
     Ok(symbols)
 }
 
-/// Time of a tick; a time before the epoch can only come from a broken peer and
-/// becomes the epoch.
+/// Returns the time of a tick. A time before the epoch can only come from a broken peer
+/// and becomes the epoch.
 fn instant_of(tick: i64) -> Instant {
     let ticks = u64::try_from(tick).unwrap_or(0);
     Instant::from_nanos(ticks * TICK.as_nanos())
@@ -173,9 +173,9 @@ fn write_chunks(symbols: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// ECN fields after a body: from the next whole word on, in chunks like the
-/// statuses, one symbol for each received packet. Without them the packet ends
-/// with that word, as in earlier versions.
+/// Parses the ECN fields after a body. They start at the next whole word, in chunks like
+/// the statuses, with one symbol for each received packet. Without them the packet ends
+/// with the word before, as in earlier versions.
 pub(super) fn parse_marks(
     reader: &mut Reader<'_>,
     body_len: usize,
@@ -191,8 +191,8 @@ pub(super) fn parse_marks(
     Ok(symbols.into_iter().map(Ecn::from_bits).collect())
 }
 
-/// Writes nothing if there are no marks, or only Not-ECT. `start` is the start
-/// of the words.
+/// Writes the marks; nothing if there are none, or only Not-ECT. `start` is the start of
+/// the words.
 pub(super) fn write_marks(marks: &[Ecn], start: usize, out: &mut Vec<u8>) {
     if marks.iter().all(|mark| *mark == Ecn::NotEct) {
         return;
@@ -206,7 +206,7 @@ fn run_chunk(symbol: u8, run: usize) -> u16 {
     u16::from(symbol) << 13 | run as u16
 }
 
-/// Chunk with the first symbol in the highest bits; the low bits stay zero.
+/// Returns the chunk with the first symbol in the highest bits; the low bits stay zero.
 fn vector_chunk(symbols: &[u8], bits: u16) -> u16 {
     let size = if bits == 1 { 0 } else { TWO_BIT_SYMBOLS };
     let start = VECTOR_CHUNK | size;

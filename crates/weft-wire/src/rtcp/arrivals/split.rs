@@ -10,29 +10,28 @@ const PACKET_OVERHEAD: usize = 12;
 pub struct ArrivalBlock {
     /// Extended sequence number of the first entry.
     pub base_sequence: u64,
-    /// Same as in [`TransportFeedback`].
+    /// See [`TransportFeedback`].
     pub arrivals: Vec<Option<Instant>>,
 }
 
-/// Remaining budget of reports, however the peer numbers its packets; writing
-/// reduces it.
+/// Remaining budget of reports, for any numbering of the peer's packets; writing reduces
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Allowance {
     /// Packets reported as not received.
     pub missing: usize,
-    /// Blocks, each of which is a packet with headers.
+    /// Blocks; each becomes a packet with headers.
     pub blocks: usize,
 }
 
-/// Splits arrivals into blocks, each of which makes a feedback packet of at
-/// most `max_len` octets.
+/// Splits arrivals into blocks; each becomes a feedback packet of at most `max_len`
+/// octets.
 ///
-/// `received` ascends strictly by sequence number. The blocks report all
-/// packets from `first` to the last received one: missing packets as not
-/// received, except in gaps that are too wide for one status chunk (8,191
-/// packets) or exceed `left`, which are not reported. Without blocks left, the
-/// rest is not reported. A `max_len` too small for a single packet (less than
-/// about 32) is exceeded.
+/// `received` ascends strictly by sequence number. The blocks report all packets from
+/// `first` to the last received one. Missing packets are reported as not received, except
+/// in gaps that are too wide for one status chunk (8,191 packets) or exceed `left`; these
+/// are omitted. When no blocks are left, the rest is omitted. A `max_len` too small for a
+/// single packet (less than about 32) is exceeded.
 #[must_use]
 pub fn split_arrivals(
     first: u64,
@@ -53,7 +52,7 @@ pub fn split_arrivals(
             next = sequence;
         }
         let next_base = next.min(sequence);
-        // Each takes at least an octet.
+        // Each takes at least one octet.
         let candidates = &rest[..rest.len().min(max_len.max(1))];
         let mut take = span(next_base, candidates, left.missing);
         let mut block = fill(next_base, &rest[..take]);
@@ -69,9 +68,8 @@ pub fn split_arrivals(
     blocks
 }
 
-/// Number of `received` packets, at least one, that can share a block starting
-/// at `base` with at most this many `missing`, regardless of its size in
-/// octets.
+/// Returns the number of `received` packets, at least one, that can share a block
+/// starting at `base` with at most this many `missing`, regardless of its size in octets.
 fn span(base: u64, received: &[(u64, Instant)], missing: usize) -> usize {
     let fits = |(before, pair): &(usize, &[(u64, Instant)])| {
         let ((s0, a0), (s1, a1)) = (pair[0], pair[1]);
@@ -99,7 +97,7 @@ fn fill(base_sequence: u64, received: &[(u64, Instant)]) -> ArrivalBlock {
 }
 
 impl ArrivalBlock {
-    /// Octets of the feedback packet of either kind.
+    /// Returns the size in octets of the feedback packet of either kind.
     #[must_use]
     pub fn packet_len(&self) -> usize {
         let mut body = Vec::with_capacity(HEADER_LEN + 2 * self.arrivals.len());
@@ -107,8 +105,8 @@ impl ArrivalBlock {
         (PACKET_OVERHEAD + body.len()).next_multiple_of(4)
     }
 
-    /// Whether the feedback packet is longer than this; measured exactly only
-    /// if the worst encoding of the arrivals would be.
+    /// Whether the feedback packet is longer than this; measured exactly only if the
+    /// worst-case encoding of the arrivals would be longer.
     fn exceeds(&self, max_len: usize) -> bool {
         let chunks = self.arrivals.len().div_ceil(TWO_BIT_CAPACITY);
         let body = HEADER_LEN + 2 * chunks + 2 * self.arrivals.len();

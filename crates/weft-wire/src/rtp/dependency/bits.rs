@@ -1,9 +1,9 @@
 use crate::ParseError;
 
-/// Cursor over bits, the highest of each octet first.
+/// Cursor over bits, starting with the highest of each octet.
 pub(super) struct Bits<'a> {
     octets: &'a [u8],
-    /// Number of bits that were read.
+    /// Number of bits read.
     at: usize,
 }
 

@@ -1,13 +1,13 @@
 use super::{Bits, Extended, MANDATORY_LEN, Structure};
 
-/// Octets that an element of a two-byte header holds (RFC 8285 section 4.3).
+/// Maximum length in octets of an element in the two-byte form (RFC 8285 section 4.3).
 const MAX_LEN: usize = 255;
-/// Flag of the active decode targets, behind that of the structure.
+/// Flag of the active decode targets, after that of the structure.
 const HAS_ACTIVE: u8 = 0x40;
 
-/// Returns a descriptor with another frame number and, if these are given, with other active
-/// decode targets of a stream with this many targets. A descriptor that cannot be read, or
-/// would be too long, keeps its targets.
+/// Returns a descriptor with another frame number and, if given, other active decode
+/// targets; `active` has their bits and the stream's number of targets. A descriptor that is
+/// unreadable or would be too long keeps its targets.
 #[must_use]
 pub fn rewritten(descriptor: &[u8], number: u16, active: Option<(u32, u8)>) -> Box<[u8]> {
     let replaced = active.and_then(|(active, targets)| with_active(descriptor, active, targets));

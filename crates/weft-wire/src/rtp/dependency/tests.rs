@@ -33,8 +33,8 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(digits).collect()
 }
 
-/// Keyframe of Chromium 156 in VP9's `L3T3_KEY` at its start rate, which carries the lowest
-/// spatial layer only.
+/// Keyframe of Chromium 156 in VP9's `L3T3_KEY` at its start rate, which carries only the
+/// lowest spatial layer.
 const L3T3_KEY: &str = "c00001c0081485214eaaaaa8000600004000100002aa80a8000600004000100002a000a8\
     00060000400016d549241b5524906d54923157e001974ca864330e222396eca8655304224390eca87753013f00b3\
     027f016704ff02cf0380";
@@ -94,7 +94,7 @@ fn a_structure_says_layers_and_references_of_all_templates() {
 #[test]
 fn a_frame_has_the_values_of_its_template() {
     let structure = structure();
-    // Template ids continue with 0 behind 63.
+    // Template ids continue with 0 after 63.
     let upper = Details::parse(&[0xc0, 0, 9], Some(&structure)).unwrap();
     assert_eq!((upper.frame.spatial, upper.frame.temporal), (0, 1));
     let indications = [0, 1].map(|target| upper.frame.indications.of(target));
@@ -122,7 +122,7 @@ fn a_frame_can_differ_from_its_template() {
     assert_eq!(details.frame.references.differences(), [17, 4096]);
     for length in 3..own.len() {
         let cut = Details::parse(&own[..length], Some(&structure()));
-        // Three octets alone are a whole descriptor.
+        // Three octets alone are a complete descriptor.
         assert_eq!(cut.is_ok(), length == 3, "{length} octets");
     }
 }
@@ -131,7 +131,7 @@ fn a_frame_can_differ_from_its_template() {
 fn other_decode_targets_replace_or_join_the_old_ones() {
     let structure = structure();
     let short = rewritten(&[0xff, 0, 9], 0x0102, Some((0b01, 2)));
-    // Behind the flag of the list come the flags of the rest and two bits.
+    // The flag of the list is followed by the other flags and two bits.
     assert_eq!(short[..], [0xff, 1, 2, 0b0100_0010]);
     let details = Details::parse(&short, Some(&structure)).unwrap();
     assert_eq!(details.active, Some(0b01));
@@ -157,7 +157,7 @@ fn numbers_below_a_bound_have_the_fewest_bits() {
 
 #[test]
 fn a_structure_cannot_have_more_templates_than_ids_or_references_than_codecs() {
-    // Same layer for ever.
+    // The same layer forever.
     let endless = [
         &octets("1 1 000000 0000000000000000 10000 000000 00000")[..],
         &[0; 99],

@@ -16,8 +16,8 @@ fn profile(id: &str) -> Option<Profile> {
     form(&format!("packetization-mode=1;profile-level-id={id}")).map(|form| form.profile)
 }
 
-/// The rows of RFC 6184 table 5: `profile_idc`, the pattern of `profile-iop`,
-/// and the profile.
+/// Rows of RFC 6184 table 5: `profile_idc`, the pattern of `profile-iop`, and the
+/// profile.
 const TABLE_5: [(u8, &str, Profile); 14] = [
     (0x42, "x1xx0000", Profile::ConstrainedBaseline),
     (0x4d, "1xxx0000", Profile::ConstrainedBaseline),
@@ -164,8 +164,7 @@ proptest! {
         let Some(read) = read else { return Ok(()) };
         prop_assert_eq!(read.level, level);
         prop_assert!(read.decodes(read));
-        // Every decoder, except those for intra pictures only, decodes our
-        // streams.
+        // Every decoder decodes our streams, except those for intra pictures only.
         let is_intra = read.profile > Profile::High444;
         prop_assert_eq!(read.decodes(Form::OURS), !is_intra);
         let again = form(&read.parameters()).unwrap();
