@@ -16,7 +16,7 @@ fn main() {
         .includes(&vpx.include_paths)
         .file("csrc/vpx.c")
         .compile("weftvpx");
-    // The shim is linked before this line is read, so the library it needs must be named
-    // again behind it.
+    // The linker reads the shim before this line, so the library that it needs must be
+    // named again after it.
     println!("cargo:rustc-link-lib=vpx");
 }

@@ -1,7 +1,7 @@
 //! Cost of the built-in clip: processor time per picture, stamp included, and the share
-//! of one core at 30 pictures per second. Other programs do not add to processor time,
-//! but they make caches cold. This crate is optimised in every profile:
-//! `cargo run -p weft-media --example clip_cost`
+//! of one core at 30 pictures per second. Other programs do not add processor time, but
+//! they cool the caches. This crate is optimised in every profile: `cargo run -p
+//! weft-media --example clip_cost`
 use std::error::Error;
 use std::fs;
 
@@ -41,8 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the processor time so far of this thread, which draws the pictures. Linux,
-/// Documentation/scheduler/sched-stats.rst: nanoseconds come first.
+/// Returns the processor time used by this thread so far; it draws the pictures. Linux,
+/// Documentation/scheduler/sched-stats.rst: the first value is in nanoseconds.
 fn processor_us() -> Result<f64, Box<dyn Error>> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanos = text.split_whitespace().next().ok_or("no figures")?;

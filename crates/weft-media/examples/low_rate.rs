@@ -1,5 +1,5 @@
-//! The real VP8 encoder's output for the built-in clip at a low rate, and when the rate
-//! recovers after an outage (`docs/protocol/adaptation.md`):
+//! Prints the real VP8 encoder's output for the built-in clip at a low rate, and after an
+//! outage when the rate recovers (`docs/protocol/adaptation.md`):
 //!
 //! `cargo run -p weft-media --example low_rate`
 
@@ -112,7 +112,8 @@ fn pictures(height: usize) -> Vec<Picture> {
         .collect()
 }
 
-/// Returns the picture of a number: forth and back, so that there is no cut.
+/// Returns the picture with this number. The sequence runs back and forth, so there is no
+/// cut.
 fn at(pictures: &[Picture], number: u32) -> &Picture {
     let (count, number) = (pictures.len(), number as usize);
     match number / count % 2 {

@@ -1,4 +1,4 @@
-//! Common input and output of all picture codecs.
+//! Common input and output of all video codecs.
 
 use weft_units::{Codec, Rate};
 
@@ -14,23 +14,23 @@ pub struct EncoderConfig {
     /// Expected pictures per second. Only a hint: rate control uses the pictures'
     /// timestamps.
     pub fps: u32,
-    /// First target rate.
+    /// Initial target rate.
     pub rate: Rate,
-    /// Temporal layers: 1, or for VP8 3 (a quarter, half and all of the pictures), so
-    /// that a forwarder can drop upper layers and keep the others decodable.
+    /// Number of temporal layers: 1, or 3 for VP8 (a quarter, half and all of the
+    /// pictures). A forwarder can drop the upper layers and keep the others decodable.
     pub temporal_layers: u8,
 }
 
-/// One compressed picture.
+/// Compressed picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedFrame {
-    /// The VP8 bitstream, or H.264 as a byte stream (ITU-T H.264 Annex B).
+    /// VP8 bitstream, or H.264 as a byte stream (ITU-T H.264 Annex B).
     pub data: Vec<u8>,
-    /// Whether it can be decoded alone.
+    /// Whether it can be decoded without other pictures.
     pub keyframe: bool,
-    /// Temporal layer, `None` without layers.
+    /// Temporal layer; `None` without layers.
     pub temporal_layer: Option<u8>,
-    /// Whether this picture depends on the base layer only, so that a receiver may switch
+    /// Whether this picture depends only on the base layer, so that a receiver may switch
     /// up to this layer here (the Y bit of RFC 7741).
     pub layer_sync: bool,
     /// Whether no other picture depends on this one (the N bit of RFC 7741).
@@ -48,10 +48,10 @@ pub enum VideoError {
     /// The configuration is invalid; the text names the field.
     #[error("{codec} encoder configuration: {1}", codec = .0.encoding())]
     Config(Codec, String),
-    /// The codec does not compress pictures.
+    /// The codec is an audio codec.
     #[error("{codec} is an audio codec: choose a video codec", codec = .0.encoding())]
     Sound(Codec),
-    /// weft has no encoder and no decoder for it.
+    /// weft neither encodes nor decodes this codec.
     #[error("weft neither encodes nor decodes {codec}: choose vp8 or h264", codec = .0.encoding())]
     NotCoded(Codec),
     /// The picture's planes do not match its dimensions.
@@ -65,8 +65,8 @@ pub enum VideoError {
     /// The library refused to encode.
     #[error("{codec} encoding failed: {1}", codec = .0.encoding())]
     Encode(Codec, String),
-    /// The data is not a decodable frame, or a frame that it refers to is missing: drop
-    /// it and ask the sender for a keyframe.
+    /// The data is not a decodable frame, or a frame that it refers to is missing. Drop
+    /// it and request a keyframe from the sender.
     #[error("{codec} frame cannot be decoded ({1}): request a keyframe", codec = .0.encoding())]
     Decode(Codec, String),
     /// The pictures exceed the memory limit of a decoder ([`MAX_MACROBLOCKS`]).
@@ -85,13 +85,13 @@ pub enum VideoError {
     },
 }
 
-/// Largest picture that is decoded, in squares of 16 by 16 pixels: a frame header of ten
-/// octets can request a gigabyte. The value of ITU-T H.264 level 4.2 (table A-1, MaxFS),
-/// which allows 1920x1080 in either orientation; a picture takes 3.3 MB, a decoder about
-/// 20 MB.
+/// Size limit for decoding, in squares of 16 by 16 pixels, because a frame header of ten
+/// octets can request a gigabyte. The value is that of ITU-T H.264 level 4.2 (table A-1,
+/// MaxFS), which allows 1920x1080 in either orientation; a picture takes 3.3 MB, a
+/// decoder about 20 MB.
 pub const MAX_MACROBLOCKS: u32 = 8_704;
 
-/// Refuses pictures that are too large, given in macroblocks across and down.
+/// Refuses pictures that are too large; the size is in macroblocks across and down.
 pub(crate) fn check_size(codec: Codec, (across, down): (u32, u32)) -> Result<(), VideoError> {
     match across.checked_mul(down) {
         Some(all) if all <= MAX_MACROBLOCKS => Ok(()),

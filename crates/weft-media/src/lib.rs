@@ -1,8 +1,8 @@
 //! Cameras, files, encoders, decoders and quality metrics.
 //!
-//! Everything here is plain data in, plain data out: nothing depends on packets or
-//! networks. Strings name cameras and microphones ([`CameraSpec`], [`MicrophoneSpec`]) as
-//! on the command line.
+//! Input and output are plain data; nothing depends on packets or networks. Strings
+//! specify cameras and microphones ([`CameraSpec`], [`MicrophoneSpec`]) as on the command
+//! line.
 
 pub mod audio;
 pub mod camera;

@@ -13,8 +13,8 @@ mod tests;
 /// Result of [`psnr`] for equal pictures, instead of infinity.
 pub const PSNR_EQUAL: f64 = 99.0;
 
-/// Peak signal-to-noise ratio of luma in dB: `10 log10(255^2 / mse)` (ITU-T J.340 without
-/// alignment). Panics if the sizes differ.
+/// Returns the peak signal-to-noise ratio of luma in dB: `10 log10(255^2 / mse)` (ITU-T
+/// J.340 without alignment). Panics if the sizes differ.
 #[must_use]
 pub fn psnr(reference: &Picture, picture: &Picture) -> f64 {
     same_size(reference, picture);
@@ -34,9 +34,9 @@ pub fn psnr(reference: &Picture, picture: &Picture) -> f64 {
     10.0 * (255.0 * 255.0 / mse).log10()
 }
 
-/// Structural similarity of luma, 1 for equal pictures: Wang et al. 2004, equation 13
-/// with K1 = 0.01, K2 = 0.03, mean over windows of 8 x 8 at every fourth sample without
-/// weights, as in x264 and FFmpeg.
+/// Returns the structural similarity of luma, 1 for equal pictures: Wang et al. 2004,
+/// equation 13 with K1 = 0.01, K2 = 0.03, mean over windows of 8 x 8 at every fourth
+/// sample without weights, as in x264 and FFmpeg.
 ///
 /// Panics if the sizes differ or a side is shorter than 8.
 #[must_use]

@@ -1,5 +1,5 @@
-/// One picture in I420: full-size luma, chroma at half width and half height
-/// (rounded up), rows without padding, BT.601 limited range as WebRTC sends it.
+/// Picture in I420: full-size luma, chroma at half width and half height (rounded up),
+/// rows without padding, BT.601 limited range as in WebRTC.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Picture {
     /// Width in pixels.
@@ -28,20 +28,20 @@ impl Picture {
         }
     }
 
-    /// Returns the samples in a chroma row.
+    /// Returns the number of samples in a chroma row.
     #[must_use]
     pub fn chroma_width(&self) -> usize {
         self.width.div_ceil(2)
     }
 
-    /// Returns the rows of a chroma plane.
+    /// Returns the number of rows of a chroma plane.
     #[must_use]
     pub fn chroma_height(&self) -> usize {
         self.height.div_ceil(2)
     }
 
     /// Returns the picture at another size. Downscaling averages the covered area,
-    /// upscaling interpolates, as browsers and video players do.
+    /// upscaling interpolates, as in browsers and video players.
     #[must_use]
     pub fn scaled(&self, width: usize, height: usize) -> Picture {
         let chroma = (width.div_ceil(2), height.div_ceil(2));

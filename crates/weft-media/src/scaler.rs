@@ -5,8 +5,8 @@ use crate::Picture;
 #[cfg(test)]
 mod tests;
 
-/// Downscales pictures from one size to another: each sample is the mean of the area that
-/// it covers, in integers.
+/// Downscales pictures from one size to another with integer arithmetic; each sample is
+/// the mean of the area that it covers.
 ///
 /// [`Picture::scaled`] is slower, but also upscales pictures.
 #[derive(Clone, Debug)]
@@ -26,20 +26,22 @@ struct PlaneScaler {
     row: Vec<u16>,
 }
 
-/// Input samples of an output sample: from `first` on, with weights whose sum is [`ONE`].
+/// Input samples of an output sample, starting at `first`, with weights whose sum is
+/// [`ONE`].
 #[derive(Clone, Debug)]
 struct Cover {
     first: usize,
     weights: Vec<u16>,
 }
 
-/// Weight of a whole sample: with it a sample fits 16 bits.
+/// Weight of a whole sample, with which a sample fits into 16 bits.
 const ONE: u32 = 256;
 
 impl Scaler {
-    /// Creates a scaler to a size that is not larger on either side; sides are in pixels.
+    /// Creates a scaler to a size that is not larger in either dimension; sizes are in
+    /// pixels.
     ///
-    /// Panics if a side grows or is zero.
+    /// Panics if a side would grow or is zero.
     #[must_use]
     pub fn new(from: (usize, usize), to: (usize, usize)) -> Scaler {
         assert!(
@@ -63,7 +65,7 @@ impl Scaler {
 
     /// Returns the smaller picture.
     ///
-    /// Panics if the picture has another size than the scaler.
+    /// Panics if the size of the picture differs from that of the scaler.
     #[must_use]
     pub fn scale(&mut self, picture: &Picture) -> Picture {
         assert_eq!(
@@ -119,8 +121,8 @@ fn covers(from: usize, to: usize) -> Vec<Cover> {
         // In units of 1/`to` of a sample.
         let (begin, end) = (index * from, (index + 1) * from);
         let (first, last) = (begin / to, (end - 1) / to);
-        // Computed from the covered length up to each border, so that no weight is lost
-        // by rounding.
+        // Computed from the covered length up to each border, so that rounding loses no
+        // weight.
         let up_to = |border: usize| (border.clamp(begin, end) - begin) * one / from;
         let weight = |sample: usize| (up_to((sample + 1) * to) - up_to(sample * to)) as u16;
         Cover {

@@ -1,12 +1,12 @@
-/// An invalid name of a source.
+/// Error: the name of a source is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} `{spec}`: {problem}; {remedy}")]
 pub struct SpecError {
     /// Kind of source: "camera", "microphone" or "speaker".
     pub kind: &'static str,
-    /// The whole name as given.
+    /// Whole name as given.
     pub spec: String,
-    /// The problem, with the invalid part.
+    /// Problem, with the invalid part.
     pub problem: String,
     /// Remedy: a valid name.
     pub remedy: &'static str,
@@ -17,7 +17,7 @@ pub struct SpecError {
 pub enum Pace {
     /// The device paces: a read blocks until there is new data.
     Device,
-    /// The caller paces: a read returns at once, and must be called as often as the
-    /// format says.
+    /// The caller paces: a read returns at once, and must be called at the rate of the
+    /// format.
     Caller,
 }

@@ -1,15 +1,14 @@
-//! A frame number and a time, drawn into a picture and machine-readable at the far end:
-//! measures latency and losses of displayed pictures.
+//! A frame number and a time, drawn into a picture and read at the far end, to measure
+//! latency and losses of displayed pictures.
 //!
-//! Layout: a grid of 22 x 4 square cells in the top left corner. A cell is
-//! 1/45 of the height or 1/48 of the width, whichever is smaller, so that it
-//! grows and shrinks with the picture. The first and the last column are
-//! markers: bright, dark, bright, dark from the top, and the reverse. The 20
-//! columns between hold 80 bits, row by row, most significant first: number
-//! (32), time in milliseconds (32), CRC-16 of these eight bytes (CCITT
-//! polynomial 0x1021, initial value 0xFFFF). A bright cell is one. A reader
-//! takes the mean of the middle half of each cell and compares it with the
-//! middle between bright and dark markers.
+//! Layout: a grid of 22 x 4 square cells in the top left corner. A cell is 1/45 of the
+//! height or 1/48 of the width, whichever is smaller, so that it grows and shrinks with
+//! the picture. The first and the last column are markers: bright, dark, bright, dark
+//! from the top, and the reverse. The 20 columns between hold 80 bits, row by row, most
+//! significant first: number (32), time in milliseconds (32), CRC-16 of these eight bytes
+//! (CCITT polynomial 0x1021, initial value 0xFFFF). A bright cell is a one. A reader
+//! compares the mean of the middle half of each cell with the middle between bright and
+//! dark markers.
 
 use crate::Picture;
 
@@ -19,16 +18,16 @@ mod tests;
 /// Contents of a stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// The picture's number.
+    /// Number of the picture.
     pub number: u32,
-    /// The time of capture in milliseconds, in the clock of the writer.
+    /// Capture time in milliseconds, on the clock of the writer.
     pub time_ms: u32,
 }
 
 const COLUMNS: usize = 22;
 const ROWS: usize = 4;
 const DATA_COLUMNS: usize = COLUMNS - 2;
-/// Levels of the cells: within limited range with a margin for the overshoot of scalers,
+/// Levels of the cells: within limited range, with a margin for the overshoot of scalers,
 /// and less glaring than full contrast.
 const DARK: u8 = 32;
 const BRIGHT: u8 = 208;
@@ -36,8 +35,7 @@ const BRIGHT: u8 = 208;
 /// written difference.
 const MIN_CONTRAST: f32 = (BRIGHT - DARK) as f32 / 4.0;
 
-/// Draws the stamp. Leaves a picture unchanged if it is too small for cells of two
-/// pixels.
+/// Draws the stamp. Does not change a picture that is too small for cells of two pixels.
 pub fn write(picture: &mut Picture, stamp: Stamp) {
     let cell = cell_size(picture);
     if cell < 2.0 {

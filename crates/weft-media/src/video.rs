@@ -1,4 +1,4 @@
-//! Encoders and decoders of all codecs behind one type.
+//! Encoders and decoders of all codecs, each as one type.
 
 use weft_publish::FrameRequest;
 use weft_units::{Codec, Rate};
@@ -8,7 +8,7 @@ use crate::coding::{EncodedFrame, EncoderConfig, VideoError};
 use crate::h264::{H264Decoder, H264Encoder};
 use crate::vp8::{Vp8Decoder, Vp8Encoder};
 
-/// A real-time encoder at a constant bit rate, which may change at any time. It drops
+/// Real-time encoder at a constant bit rate, which can change at any time. It drops
 /// pictures below its minimum rate.
 pub enum VideoEncoder {
     /// libvpx.
@@ -64,7 +64,7 @@ impl VideoEncoder {
         either!(VideoEncoder, self, encoder => encoder.set_fps(fps))
     }
 
-    /// Restarts with a keyframe: rate control loses its state.
+    /// Restarts with a keyframe and new rate control state.
     ///
     /// # Errors
     /// [`VideoError::Config`] if the library has no memory.
@@ -89,8 +89,8 @@ impl VideoEncoder {
     }
 }
 
-/// A decoder that waits for a keyframe. It does not notice every missing frame: the
-/// caller passes only frames whose references it has passed before.
+/// Decoder that waits for a keyframe. It does not notice every missing frame; the caller
+/// must pass a frame only after its references.
 pub enum VideoDecoder {
     /// libvpx.
     Vp8(Vp8Decoder),
@@ -113,11 +113,11 @@ impl VideoDecoder {
         })
     }
 
-    /// Decodes one frame; `None` if there is nothing to show.
+    /// Decodes a frame; `None` if there is nothing to display.
     ///
     /// # Errors
     /// [`VideoError::Decode`] for data that is not a frame or refers to a missing one;
-    /// the decoder stays usable from the next keyframe on.
+    /// the decoder remains usable from the next keyframe.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         either!(VideoDecoder, self, decoder => decoder.decode(frame))
     }

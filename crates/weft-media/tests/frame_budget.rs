@@ -1,5 +1,5 @@
-//! The real encoders with a budget for each picture. `examples/frame_budget` measures
-//! more contents, sizes and rates.
+//! Tests the real encoders with a budget for each picture. `examples/frame_budget`
+//! measures more contents, sizes and rates.
 
 use weft_experiment::ModelSetup;
 use weft_media::clip::{Clip, ClipConfig};
@@ -13,7 +13,7 @@ const SIZE: (usize, usize) = (640, 360);
 const RATE: Rate = Rate::from_kbps(600);
 /// Bytes of a picture at the rate: 2500.
 const SHARE: f64 = 600_000.0 / 8.0 / 30.0;
-/// Picture number before which the encoder finds its quantizer.
+/// Number of the picture before which the encoder finds its quantizer.
 const SETTLED: u32 = 45;
 
 fn clip((width, height): (usize, usize)) -> Clip {
@@ -59,8 +59,8 @@ fn pan(count: usize) -> Vec<Picture> {
 /// Size and PSNR of each picture, `None` for dropped ones.
 type Course = Vec<Option<(f64, f64)>>;
 
-/// Encodes the pictures; `request` returns for each whether it is a keyframe, and its
-/// budget in shares.
+/// Encodes the pictures; `request` returns whether each is a keyframe, and its budget in
+/// shares.
 fn course(
     codec: Codec,
     pictures: &[Picture],
@@ -88,7 +88,7 @@ fn course(
     (0..).zip(pictures).map(encode).collect()
 }
 
-/// Runs the simulator's model, whose content is [`talk`].
+/// Runs the simulator's model, whose content corresponds to [`talk`].
 fn model_course(
     codec: Codec,
     count: u32,
@@ -118,7 +118,7 @@ fn falls(n: u32) -> Option<f64> {
     in_fall.then(|| SHARES[n as usize / 30 % 3])
 }
 
-/// Share of the pictures with a budget that have at most 1.1 times that size.
+/// Returns the share of the pictures with a budget that have at most 1.1 times that size.
 fn hits(course: &Course, budget: impl Fn(u32) -> Option<f64>) -> f64 {
     let sizes = (0..).zip(course).filter_map(|(n, coded)| {
         let (size, _) = (*coded)?;
@@ -147,7 +147,7 @@ fn a_fall_is_followed_within_the_picture() {
         let (with, without) = (hits(&told, falls), hits(&untold, falls));
         assert!(with >= least, "{codec:?}: {with} of the pictures fit");
         assert!(without < 0.3, "{codec:?}: {without} fit without a budget");
-        // A third of the pictures has a third of the size, and the others compensate.
+        // A third of the pictures have a third of the size, and the others compensate.
         let lost = mean_psnr(&untold) - mean_psnr(&told);
         assert!((-0.5..2.5).contains(&lost), "{codec:?}: {lost} dB lost");
     }
@@ -188,7 +188,7 @@ fn a_budget_with_room_changes_next_to_nothing() {
     }
 }
 
-/// Mean size in budgets, and mean PSNR, of the pictures that have one.
+/// Returns the mean size in budgets and the mean PSNR of the pictures with a budget.
 fn means(course: &Course, budget: impl Fn(u32) -> Option<f64>) -> (f64, f64) {
     let seen = (0..).zip(course).filter_map(|(n, coded)| {
         let (size, psnr) = (*coded)?;

@@ -1,4 +1,4 @@
-//! The simulator's model of an encoder against the encoder itself.
+//! Compares the simulator's model of an encoder with the encoder itself.
 //! `examples/fit_encoder` compares them at more rates and sizes.
 
 use weft_experiment::ModelSetup;
@@ -16,7 +16,7 @@ const HEIGHT: usize = 360;
 /// Size in bits and PSNR of each picture, `None` for dropped ones.
 type Course = Vec<Option<(f64, f64)>>;
 
-/// Rates in kbps, each with the number of pictures for which it lasts.
+/// Rates in kbps, each with the number of pictures for which it applies.
 type Plan = [(u64, u32)];
 
 fn real(plan: &Plan) -> Course {
@@ -115,7 +115,7 @@ fn the_model_spends_what_the_buffer_held_after_a_step_down() {
     }
 }
 
-/// Returns picture heights by second, as the policy chooses them from the output of
+/// Returns the picture heights by second that the policy chooses from the output of
 /// `encode`, which maps number, rate, form and restart flag to a quantizer.
 fn heights(plan: &Plan, mut encode: impl FnMut(u32, Rate, Form, bool) -> Option<u8>) -> Vec<u32> {
     let mut adaptation = Adaptation::new(&AdaptationSetup {
@@ -146,8 +146,8 @@ fn at(number: u32) -> Instant {
 
 #[test]
 fn the_model_adapts_as_the_encoder_does() {
-    // Enough, slightly less than the starting rate of the smaller size, far too little,
-    // and then more and more.
+    // Enough, slightly below the starting rate of the smaller size, far too little, and
+    // then increasing.
     let plan = [(800, 120), (180, 150), (60, 150), (250, 120), (1000, 150)];
     let mut clip = Clip::new(ClipConfig {
         width: WIDTH,

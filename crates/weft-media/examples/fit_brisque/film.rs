@@ -1,4 +1,4 @@
-//! A film made from a photograph: a window that moves over it.
+//! Film made from a photograph: a window that moves over it.
 
 use std::error::Error;
 use std::fs::File;
@@ -12,13 +12,13 @@ pub const WIDTH: usize = 480;
 pub const HEIGHT: usize = 360;
 pub const FPS: u32 = 30;
 pub const PICTURES: u32 = 45;
-/// Standard deviation of a camera's noise, in values up to 255; as measured on webcams in
-/// a lit room, chosen by us.
+/// Standard deviation of a camera's noise, on a scale up to 255; as measured on webcams
+/// in a lit room, chosen by us.
 const NOISE: f64 = 1.5;
 /// Largest displacement of the window to either side.
 const REACH: usize = 8;
 
-/// A photograph.
+/// Photograph.
 pub struct Still {
     pub name: String,
     width: usize,
@@ -47,7 +47,7 @@ impl Still {
         })
     }
 
-    /// The film.
+    /// Returns the pictures of the film.
     pub fn pictures(&self) -> impl Iterator<Item = Picture> {
         let mut rng = Rng::new(1).stream(&self.name);
         (0..PICTURES as usize).map(move |number| {

@@ -3,9 +3,9 @@
 //!
 //! `cargo run --release -p weft-media --example fit_brisque -- [--check] PNG...`
 //!
-//! The stills are colour PNGs of at least 488 x 368 pixels; a window moves over each,
-//! with a camera's noise. With `--check`, exits with status 1 if the table in `weft-sim`
-//! differs from this fit.
+//! The stills are colour PNGs of at least 488 x 368 pixels; a window moves over each, and
+//! a camera's noise is added. With `--check`, exits with status 1 if the table in
+//! `weft-sim` differs from this fit.
 
 mod film;
 mod scores;
@@ -18,7 +18,7 @@ use weft_media::metrics::Brisque;
 use weft_sim::encoder::brisque;
 use weft_units::Codec;
 
-/// Largest difference between the table and a new fit; chosen by us: rounding, and
+/// Largest difference between the table and a new fit; chosen by us for rounding, and for
 /// encoders that use other instructions on another processor.
 const ALLOWED: f64 = 2.0;
 

@@ -21,7 +21,7 @@ pub static QUANTIZERS: LazyLock<BTreeMap<Codec, Vec<f64>>> = LazyLock::new(|| {
 
 /// Rates to try, kbit/s: about an octave apart.
 const RATES: [u64; 8] = [20, 40, 80, 160, 320, 640, 1_300, 4_000];
-/// Pictures in which rate control settles, and the distance between two scored pictures.
+/// Pictures until rate control has settled, and the distance between two scored pictures.
 const SETTLING: u32 = 20;
 const EVERY: u32 = 8;
 

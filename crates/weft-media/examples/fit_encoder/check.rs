@@ -6,7 +6,7 @@ use weft_units::Codec;
 use crate::measure::Measured;
 
 /// Largest difference between a new fit and the committed one, at any measured quantizer
-/// and height: another processor's code paths change only a few bits.
+/// and height: the code paths of another processor change only a few bits.
 const LOG2_BITS: f64 = 0.1;
 const PSNR_DB: f64 = 0.3;
 const LOG2_DISSIMILARITY: f64 = 0.1;

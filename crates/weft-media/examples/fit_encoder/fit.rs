@@ -5,14 +5,14 @@ use weft_units::Codec;
 
 use crate::measure::{Measured, Sample};
 
-/// Pictures during which rate control settles: at the beginning, after a keyframe and
-/// after a step.
+/// Pictures until rate control has settled: at the start, after a keyframe and after a
+/// step.
 const SETTLE: usize = 75;
 
 /// Gap below which differences are noise of the pictures, not transitions.
 const LEAST_GAP_DB: f64 = 0.5;
 
-/// Mean over pictures at one rate: a point to which the surfaces are fitted.
+/// Mean over pictures at one rate: a point for fitting the surfaces.
 struct Point {
     /// `log2` of the quantizer step, `log2(height / 360)`.
     at: [f64; 2],
@@ -30,7 +30,7 @@ struct Move {
     extra: f64,
 }
 
-/// Fits one encoder, from runs of the first clip in one layer only.
+/// Fits one encoder, from runs of the first clip with one layer.
 pub fn fit(codec: Codec, all: &[Measured]) -> Parameters {
     // Only VP8 was run with temporal layers.
     let distance = (codec != Codec::Vp8).then(|| fit(Codec::Vp8, all).distance);
@@ -171,9 +171,9 @@ fn moves(measured: &Measured, bits: &Surface, psnr: &Surface) -> Vec<Move> {
     deltas.map(one).collect()
 }
 
-/// Returns the cost of an octave of distance between a picture and its reference, from
-/// the lower temporal layers, whose references are two and four pictures old, relative to
-/// the highest one.
+/// Returns the cost of an octave of distance between a picture and its reference.
+/// Compares the lower temporal layers, whose references are two and four pictures old,
+/// with the highest one.
 fn distance(all: &[Measured], bits: &Surface) -> f64 {
     let (mut product, mut square) = (0.0, 0.0);
     for measured in all.iter().filter(|m| m.run.layers == 3) {
@@ -193,7 +193,7 @@ fn distance(all: &[Measured], bits: &Surface) -> f64 {
     product / square
 }
 
-/// Returns slopes through the origin, over the gaps that exceed the noise.
+/// Returns slopes through the origin over the gaps that exceed the noise.
 fn transition(codec: Codec, moves: &[Vec<Move>]) -> Transition {
     let slope = |value: fn(&Move) -> f64, counts: fn(&Move) -> bool| {
         let counted = moves.iter().flatten().filter(|m| counts(m));
@@ -204,7 +204,7 @@ fn transition(codec: Codec, moves: &[Vec<Move>]) -> Transition {
     };
     let upwards: fn(&Move) -> bool = |m| m.gap > LEAST_GAP_DB;
     let downwards: fn(&Move) -> bool = |m| m.gap < -LEAST_GAP_DB;
-    // OpenH264's sizes follow the rate, whatever the quantizers.
+    // OpenH264's sizes follow the rate, regardless of the quantizers.
     let (up, down) = match codec {
         Codec::H264 => (0.0, 0.0),
         _ => (slope(|m| m.extra, upwards), slope(|m| m.extra, downwards)),
@@ -254,7 +254,7 @@ fn surface(mut points: impl Iterator<Item = ([f64; 2], f64)>) -> Surface {
     }
 }
 
-/// Returns a surface without curvature, for keyframes, which are few, and for linear
+/// Returns a surface without curvature, for keyframes (there are few) and for linear
 /// relations.
 fn plane(mut points: impl Iterator<Item = ([f64; 2], f64)>) -> Surface {
     let [base, step, scale] = least_squares(&mut points, |[s, r]| [1.0, s, r]);

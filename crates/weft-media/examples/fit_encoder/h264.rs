@@ -15,7 +15,7 @@ use weft_media::Picture;
 use crate::coded::Coded;
 use crate::plan::FPS;
 
-/// An encoder with a decoder of its output.
+/// Encoder with a decoder for its output.
 pub struct H264 {
     encoder: Encoder,
     decoder: Decoder,
@@ -23,7 +23,7 @@ pub struct H264 {
     pictures: u64,
 }
 
-/// Upper bound of the rate, which otherwise is the first rate; above every run's rate.
+/// Upper bound of the rate, above the rate of every run. By default it is the first rate.
 const MAX_KBPS: u64 = 20_000;
 
 struct Source<'a>(&'a Picture);
@@ -74,7 +74,7 @@ impl H264 {
         kbps: u64,
         keyframe: bool,
     ) -> Result<Option<Coded>, Box<dyn Error>> {
-        // Options can be set once the first picture has opened the encoder.
+        // Options can be set only after the first picture has opened the encoder.
         if kbps != self.kbps {
             self.set_rate(kbps);
         }

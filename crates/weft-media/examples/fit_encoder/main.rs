@@ -5,8 +5,8 @@
 //! `cargo run -p weft-media --example fit_encoder -- [--check] [--save FILE] [--load FILE]`
 //!
 //! With `--check`, exits with status 1 if the parameters in `weft-sim` differ from this
-//! fit. `--save` writes every picture's measurements as CSV, `--load` reads them from
-//! there instead of encoding. Uses one core.
+//! fit. `--save` writes every picture's measurements as CSV, `--load` reads them instead
+//! of encoding. Uses one core.
 
 mod check;
 mod coded;

@@ -12,7 +12,7 @@ use crate::coded::Coded;
 use crate::h264::H264;
 use crate::plan::{FPS, Group, Run, groups};
 
-/// One picture of a run. A dropped one has no bits.
+/// One picture of a run. A dropped picture has no bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     pub kbps: u64,

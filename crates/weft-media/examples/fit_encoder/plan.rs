@@ -15,14 +15,14 @@ pub struct Run {
     /// Seed of the clip.
     pub seed: u64,
     pub layers: u8,
-    /// Rates in kbps, each from a picture number on; the first from 0 on.
+    /// Rates in kbps, each valid from a picture number on; the first from 0.
     pub rates: Vec<(u32, u64)>,
     /// Pictures that are forced to be keyframes.
     pub keyframes: Vec<u32>,
     pub pictures: u32,
 }
 
-/// Runs on common pictures, which are painted once.
+/// Runs on the same pictures, which are painted once.
 pub struct Group {
     pub height: usize,
     pub seed: u64,

@@ -15,7 +15,7 @@ use crate::plan::{FPS, Run, SECOND_KEYFRAME, STEPS};
 const SEEDS: u64 = 20;
 const HALF_SECOND: usize = FPS as usize / 2;
 
-/// Formats the parameters as Rust, to be pasted.
+/// Formats the parameters as Rust code to paste.
 pub fn parameters(codec: Codec, fitted: &Parameters) -> String {
     let surface = |s: &Surface| {
         let Surface {
@@ -96,7 +96,7 @@ pub fn model(run: &Run, seed: u64) -> Vec<Sample> {
     (0..run.pictures).map(sample).collect()
 }
 
-/// Returns a value of a run's samples: the real encoder's, and the model's mean.
+/// Returns a value of a run's samples: from the real encoder, and the model's mean.
 fn both(
     measured: &Measured,
     modelled: &[Vec<Sample>],

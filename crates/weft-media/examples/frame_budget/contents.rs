@@ -54,7 +54,7 @@ fn talk(height: usize, count: usize, seed: u64) -> Vec<Picture> {
     (0..count as u64).map(picture).collect()
 }
 
-/// A window that moves over one picture, by 6 samples a picture.
+/// A window that moves over one picture, by 6 samples per picture.
 fn pan(height: usize, count: usize) -> Vec<Picture> {
     let wide = clip(2 * height, 3).picture(0, 0);
     let (width, chroma) = (height * 16 / 9, wide.chroma_width());

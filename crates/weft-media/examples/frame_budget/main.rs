@@ -4,7 +4,7 @@
 //! `cargo run --release -p weft-media --example frame_budget -- [CODEC [LINES]]`
 //!
 //! Budgets are in shares: the rate divided by the pictures per second. An encoder gets no
-//! bound, a rate that gives the picture its budget, or the budget. The last table
+//! limit, a rate that gives the picture its budget, or the budget. The last table
 //! compares the simulator's model. Takes ten minutes on one core.
 
 mod contents;

@@ -10,17 +10,17 @@ use weft_units::{Bytes, Codec, Rate};
 use crate::FPS;
 use crate::contents::Content;
 
-/// Picture number before which the encoder finds its quantizer.
+/// Number of the picture before which the encoder finds its quantizer.
 const SETTLED: u32 = 60;
 /// Size, in budgets, up to which a picture counts as fitting.
 const FITS: f64 = 1.1;
 
-/// Pictures that have a budget.
+/// Pictures with a budget.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Case {
-    /// One of each second.
+    /// One picture of each second.
     One,
-    /// Ten of each second.
+    /// Ten pictures of each second.
     Ten,
     /// A keyframe in each second.
     Keyframe,
@@ -35,11 +35,11 @@ pub enum Bound {
     Budget,
 }
 
-/// A picture with a budget.
+/// Result of a picture with a budget.
 #[derive(Clone, Copy)]
 pub struct Seen {
     pub shares: f64,
-    /// Its size in budgets.
+    /// Size of the picture in budgets.
     pub size: f64,
     pub psnr: f64,
     pub attempts: u8,
@@ -70,7 +70,7 @@ impl Case {
         }
     }
 
-    /// Returns the budgets, used in turn in one second each.
+    /// Returns the budgets; each is used for one second in turn.
     pub fn shares(self) -> [f64; 3] {
         match self {
             Case::One | Case::Ten => [0.5, 0.25, 0.125],
@@ -179,7 +179,7 @@ impl Run {
     }
 }
 
-/// Returns the share of them that fit.
+/// Returns the share of the pictures that fit.
 pub fn fit(seen: &[Seen]) -> f64 {
     seen.iter().filter(|seen| seen.size <= FITS).count() as f64 / seen.len() as f64
 }

@@ -6,7 +6,7 @@ use alsa::{Direction, Output, ValueOr};
 use super::{AudioFrame, CHANNELS, FRAME_SAMPLES, Microphone, MicrophoneError, SAMPLE_RATE};
 use crate::Pace;
 
-/// An ALSA capture device. [`Microphone::read`] blocks until 20 ms are available.
+/// ALSA capture device. [`Microphone::read`] blocks until 20 ms are available.
 pub struct AlsaMicrophone {
     name: String,
     pcm: PCM,
@@ -21,7 +21,7 @@ struct Buffer {
     periods: i64,
 }
 
-/// Buffer of ten frames, so that a reader that is late by 200 ms loses nothing.
+/// Buffer of ten frames: a reader that is 200 ms late loses nothing.
 const BUFFER: Buffer = Buffer {
     period: FRAME_SAMPLES as i64,
     periods: 10,
@@ -30,8 +30,8 @@ const BUFFER: Buffer = Buffer {
 impl AlsaMicrophone {
     pub fn open(name: &str) -> Result<AlsaMicrophone, MicrophoneError> {
         let failed = |error: alsa::Error| open_error(name, error);
-        // Suppresses the library's own output to the terminal; its error contains the
-        // reason, too.
+        // Suppresses the library's own output to the terminal; its error also contains
+        // the reason.
         let _ = Output::local_error_handler();
         let pcm = PCM::new(name, Direction::Capture, false).map_err(failed)?;
         let channels = configure(&pcm, BUFFER).map_err(failed)?;
@@ -91,7 +91,8 @@ impl Microphone for AlsaMicrophone {
             .chunks_exact_mut(CHANNELS)
             .zip(samples.chunks_exact(self.channels))
         {
-            // One channel is copied to both sides; of several, the first two are used.
+            // A single channel is copied to both sides; of several channels, the first
+            // two are used.
             out[0] = sample[0];
             out[1] = sample[1.min(self.channels - 1)];
         }

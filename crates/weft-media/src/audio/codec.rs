@@ -3,7 +3,7 @@ use weft_units::Rate;
 
 use super::{AudioFrame, CHANNELS, FRAME_SAMPLES, SAMPLE_RATE};
 
-/// A libopus failure.
+/// Failure of libopus.
 #[derive(Debug, thiserror::Error)]
 pub enum OpusError {
     /// The encoder or decoder could not be created or configured.
@@ -12,7 +12,7 @@ pub enum OpusError {
     /// libopus could not encode.
     #[error("Opus encoder: {0}")]
     Encode(opus::Error),
-    /// The data is not an Opus packet: drop it and conceal the gap.
+    /// The data is not an Opus packet; drop it and conceal the gap.
     #[error("no Opus packet: {0}")]
     Decode(opus::Error),
 }
@@ -25,7 +25,7 @@ pub struct OpusEncoder {
 /// An Opus packet of one frame is at most 1275 bytes (RFC 6716 section 3.2.1).
 const MAX_PACKET: usize = 1275;
 /// Loss for which the error correction is configured. libwebrtc starts at zero and
-/// follows the reports; links of moving devices sometimes lose this much.
+/// follows the reports; mobile links sometimes lose this much.
 const EXPECTED_LOSS_PERCENT: i32 = 5;
 
 impl OpusEncoder {
@@ -46,7 +46,7 @@ impl OpusEncoder {
         Ok(OpusEncoder { inner })
     }
 
-    /// Changes the rate from the next frame on.
+    /// Changes the rate, starting with the next frame.
     ///
     /// # Errors
     /// [`OpusError::Setup`] if libopus refuses.
@@ -71,7 +71,7 @@ fn bitrate(rate: Rate) -> Bitrate {
     Bitrate::Bits(rate.as_bps().clamp(6_000, 510_000) as i32)
 }
 
-/// A decoder for packets of any length up to 120 ms, mono or stereo.
+/// Decoder for packets of any length up to 120 ms, mono or stereo.
 pub struct OpusDecoder {
     inner: Decoder,
 }

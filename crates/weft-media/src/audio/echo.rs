@@ -1,4 +1,4 @@
-//! Echo cancellation: removes what the loudspeaker plays from what the microphone hears.
+//! Echo cancellation: removes the loudspeaker's sound from the microphone's sound.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -9,12 +9,12 @@ use super::SoundBlock;
 use super::{AudioFrame, BLOCK_SAMPLES, CHANNELS, Microphone, MicrophoneError, SAMPLE_RATE};
 use crate::Pace;
 
-/// Blocks that may wait for the microphone, half a second: more is a microphone that
-/// stopped. Chosen by us.
+/// Maximum number of blocks that wait for the microphone: half a second, after which the
+/// microphone must have stopped. Chosen by us.
 const WAITING_BLOCKS: usize = 50;
 
 /// WebRTC's echo canceller (AEC3) for one microphone and one loudspeaker, both mono. It
-/// finds the delay between them by itself, up to half a second.
+/// determines the delay between them, up to half a second.
 pub struct EchoCanceller {
     processing: AudioProcessing,
 }
@@ -38,7 +38,7 @@ impl Default for EchoCanceller {
 }
 
 impl EchoCanceller {
-    /// Takes in a block that the loudspeaker plays, before the microphone hears it.
+    /// Handles a block for the loudspeaker, before the microphone picks it up.
     pub fn play(&mut self, block: &SoundBlock) {
         let (played, mut unused) = (mono(block), [0.0; BLOCK_SAMPLES]);
         let taken = self
@@ -73,18 +73,18 @@ fn mono(block: &[i16]) -> [f32; BLOCK_SAMPLES] {
     mono
 }
 
-/// A microphone without the echo of a loudspeaker.
+/// Microphone without the echo of a loudspeaker.
 pub struct EchoFreeMicrophone {
     microphone: Box<dyn Microphone>,
     played: Receiver<SoundBlock>,
     canceller: EchoCanceller,
 }
 
-/// Sound of the loudspeaker on its way to an [`EchoFreeMicrophone`].
+/// Sender of the loudspeaker's sound to an [`EchoFreeMicrophone`].
 pub struct EchoReference(SyncSender<SoundBlock>);
 
 impl EchoFreeMicrophone {
-    /// Wraps a microphone. Hand every block of the loudspeaker to the reference.
+    /// Wraps a microphone. Pass every block of the loudspeaker to the reference.
     #[must_use]
     pub fn new(microphone: Box<dyn Microphone>) -> (EchoFreeMicrophone, EchoReference) {
         let (reference, played) = sync_channel(WAITING_BLOCKS);
@@ -99,8 +99,7 @@ impl EchoFreeMicrophone {
 }
 
 impl EchoReference {
-    /// Takes in a block that the loudspeaker plays; drops it if the microphone has
-    /// stopped.
+    /// Handles a block for the loudspeaker; drops it if the microphone has stopped.
     pub fn play(&self, block: &SoundBlock) {
         let _ = self.0.try_send(*block);
     }

@@ -1,15 +1,15 @@
-//! Sound of everybody in a room, mixed for one loudspeaker.
+//! Sound of all participants in a room, mixed for one loudspeaker.
 
 use std::collections::BTreeMap;
 
 use super::voice::{PlayedCounts, Voice};
 use super::{BLOCK_SAMPLES, CHANNELS, SAMPLE_RATE, SoundBlock};
 
-/// Participants that are mixed at once. A server forwards the loudest few only. Chosen by
-/// us.
+/// Maximum number of participants that are mixed. A server forwards only the loudest few.
+/// Chosen by us.
 const MAX_VOICES: usize = 32;
 
-/// Mixes the sound of several participants. Push packets when they are due, in order, and
+/// Mixes the sound of several participants. Push packets in order when they are due, and
 /// read a block every 10 ms of the sound card's clock.
 ///
 /// A short buffer per participant absorbs the difference between both clocks: playback
@@ -43,7 +43,7 @@ impl RoomMixer {
         self.voices.remove(participant);
     }
 
-    /// Reads the next 10 ms: silence if nobody is heard.
+    /// Reads the next 10 ms; silence if nobody is heard.
     pub fn read(&mut self) -> SoundBlock {
         let mut sum = [0.0; BLOCK_SAMPLES * CHANNELS];
         for voice in self.voices.values_mut() {
@@ -52,22 +52,22 @@ impl RoomMixer {
         self.limiter.limit(&sum)
     }
 
-    /// Counts since the start.
+    /// Returns the counts since the start.
     #[must_use]
     pub fn counts(&self) -> PlayedCounts {
         self.counts
     }
 }
 
-/// Reduces the gain at once where the sum would exceed full scale, and lets it return
-/// slowly. What does not exceed it passes unchanged.
+/// Reduces the gain at once if the sum would exceed full scale, and restores it slowly.
+/// Other sound passes unchanged.
 pub struct Limiter {
     gain: f32,
 }
 
 /// Full scale of 16 bits.
 const FULL: f32 = 32_767.0;
-/// Time constant of the gain's return: short enough for the next word, too long to
+/// Time constant of the gain's recovery: short enough for the next word, too long to
 /// follow a wave. Chosen by us.
 const RELEASE_SECONDS: f32 = 0.1;
 

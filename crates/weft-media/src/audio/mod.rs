@@ -1,6 +1,6 @@
-//! Audio: microphones and loudspeakers, files in their place, Opus encoding and decoding,
-//! the mix of a room. Always 48 kHz stereo; microphones have frames of 20 ms, as WebRTC
-//! sends them (RFC 7587 section 4.1), loudspeakers blocks of 10 ms.
+//! Audio: microphones, loudspeakers and files in place of them, Opus encoding and
+//! decoding, and the mixer of a room. Always 48 kHz stereo; microphones have frames of 20
+//! ms, as WebRTC sends them (RFC 7587 section 4.1), loudspeakers blocks of 10 ms.
 
 mod alsa;
 mod codec;
@@ -26,22 +26,22 @@ use crate::{Pace, SpecError};
 
 /// Samples per second and channel.
 pub const SAMPLE_RATE: u32 = 48_000;
-/// Channels of every frame.
+/// Number of channels of every frame.
 pub const CHANNELS: usize = 2;
 /// Samples per channel in a frame of 20 ms; also its length in RTP time.
 pub const FRAME_SAMPLES: usize = 960;
 
-/// 20 ms of sound, left and right alternating.
+/// 20 ms of sound; left and right alternate.
 pub type AudioFrame = [i16; FRAME_SAMPLES * CHANNELS];
 
 /// Samples per channel in a block of 10 ms.
 pub const BLOCK_SAMPLES: usize = 480;
 
-/// 10 ms of sound for a loudspeaker, left and right alternating.
+/// 10 ms of sound for a loudspeaker; left and right alternate.
 pub type SoundBlock = [i16; BLOCK_SAMPLES * CHANNELS];
 
-/// Level above which sound may be voice: the noise of a quiet room is below. There is no
-/// voice detector here. Chosen by us.
+/// Level above which sound may be voice; the noise of a quiet room is below it. There is
+/// no voice detector here. Chosen by us.
 const MAY_BE_VOICE: u8 = 50;
 
 /// Returns the level of a frame, all channels together (RFC 6465 appendix A).
@@ -56,7 +56,7 @@ pub fn audio_level(frame: &AudioFrame) -> AudioLevel {
     AudioLevel(voice | level)
 }
 
-/// A source of audio.
+/// Source of sound.
 pub trait Microphone: Send {
     /// Whether [`Microphone::read`] blocks for the next frame. If not, call it every 20
     /// ms.
@@ -64,11 +64,11 @@ pub trait Microphone: Send {
     /// Reads the next 20 ms.
     ///
     /// # Errors
-    /// [`MicrophoneError::Lost`] if the microphone has failed for good.
+    /// [`MicrophoneError::Lost`] if the microphone has failed permanently.
     fn read(&mut self) -> Result<AudioFrame, MicrophoneError>;
 }
 
-/// Reason for a missing microphone. Each text contains a remedy.
+/// Reason why a microphone is unavailable. Each text contains a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum MicrophoneError {
     /// The name is invalid.
@@ -94,19 +94,19 @@ pub enum MicrophoneError {
     },
 }
 
-/// A sink of sound.
+/// Sink of sound.
 pub trait Speaker: Send {
-    /// Whether [`Speaker::write`] blocks until the device has room for the block. If not,
-    /// call it every 10 ms.
+    /// Whether [`Speaker::write`] blocks until the device has space for the block. If
+    /// not, call it every 10 ms.
     fn pace(&self) -> Pace;
     /// Plays the next 10 ms.
     ///
     /// # Errors
-    /// [`SpeakerError::Lost`] if the device has failed. Open it again.
+    /// [`SpeakerError::Lost`] if the device has failed. Reopen it.
     fn write(&mut self, block: &SoundBlock) -> Result<(), SpeakerError>;
 }
 
-/// Reason for a missing loudspeaker. Each text contains a remedy.
+/// Reason why a loudspeaker is unavailable. Each text contains a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum SpeakerError {
     /// The device does not exist or cannot be opened, or the file cannot be created.
@@ -131,7 +131,7 @@ pub enum SpeakerError {
     },
 }
 
-/// A steady tone, for tests and for checking loudspeakers.
+/// Steady tone, for tests and for checking loudspeakers.
 struct Tone {
     phase: u32,
 }
@@ -152,7 +152,7 @@ impl Microphone for Tone {
             let turns = f64::from(self.phase) / f64::from(SAMPLE_RATE);
             let level = (turns * std::f64::consts::TAU).sin() * TONE_AMPLITUDE;
             sample.fill(level.round() as i16);
-            // In units of a turn per second: exact without limit.
+            // In turns per second, so that it stays exact.
             self.phase = (self.phase + TONE_HERTZ) % SAMPLE_RATE;
         }
         Ok(frame)

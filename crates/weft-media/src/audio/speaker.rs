@@ -7,13 +7,13 @@ use super::wav::WavSpeaker;
 use super::{Speaker, SpeakerError};
 use crate::SpecError;
 
-/// Names a loudspeaker, as on the command line: `alsa` (the default device),
+/// Loudspeaker, in the form of the command line: `alsa` (the default device),
 /// `alsa:hw:1,0`, or `room.wav`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpeakerSpec {
-    /// An ALSA playback device by its ALSA name.
+    /// ALSA playback device by its ALSA name.
     Alsa(String),
-    /// A new WAV file to write.
+    /// New WAV file.
     File(PathBuf),
 }
 

@@ -7,15 +7,15 @@ use super::wav::WavMicrophone;
 use super::{Microphone, MicrophoneError, Tone};
 use crate::SpecError;
 
-/// Names a microphone, as on the command line: `alsa` (the default device),
+/// Microphone, in the form of the command line: `alsa` (the default device),
 /// `alsa:hw:1,0`, `speech.wav` (played in a loop), `tone`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MicrophoneSpec {
-    /// An ALSA capture device by its ALSA name.
+    /// ALSA capture device by its ALSA name.
     Alsa(String),
-    /// A WAV file, looped.
+    /// WAV file, looped.
     File(PathBuf),
-    /// A steady tone.
+    /// Steady tone.
     Tone,
 }
 

@@ -1,4 +1,5 @@
-//! Sound of one participant: Opus packets in, samples at the pace of the sound card out.
+//! Sound of one participant: converts Opus packets to samples at the pace of the sound
+//! card.
 
 use rubato::audioadapter_buffers::direct::InterleavedSlice;
 use rubato::{Adjustable, Async, FixedAsync, PolynomialDegree, Resampler};
@@ -8,13 +9,13 @@ use super::{BLOCK_SAMPLES, CHANNELS, FRAME_SAMPLES, OpusDecoder, OpusError, SAMP
 /// Longest gap between two packets that is filled, in samples: 120 ms, the longest Opus
 /// packet (RFC 6716 section 2.1.4). A longer gap is a pause of the sender.
 const LONGEST_GAP: u32 = 5_760;
-/// Frames that are concealed before silence: after 60 ms libopus has faded out.
+/// Maximum number of concealed frames before silence: libopus has faded out after 60 ms.
 const MAX_CONCEALED: usize = 3;
-/// Most samples per channel that wait, 400 ms: more delay is no conversation (ITU-T
-/// G.114).
+/// Maximum number of waiting samples per channel: 400 ms, because a longer delay prevents
+/// a conversation (ITU-T G.114).
 const MOST_WAITING: usize = 400 * SAMPLE_RATE as usize / 1_000;
-/// Change of speed that people do not notice in speech. The session's jitter buffer
-/// shrinks its delay as fast. Chosen by us.
+/// Change of speed that listeners do not notice in speech. The session's jitter buffer
+/// reduces its delay at the same speed. Chosen by us.
 const MOST_CHANGE: f64 = 0.05;
 
 /// Counts of a mixer since its start.
@@ -22,29 +23,29 @@ const MOST_CHANGE: f64 = 0.05;
 pub struct PlayedCounts {
     /// Packets decoded.
     pub packets: u64,
-    /// Frames of 20 ms recovered from the packet after them, or concealed if it has no
+    /// Frames of 20 ms recovered from the following packet, or concealed if it has no
     /// copy of them.
     pub recovered: u64,
     /// Frames of 20 ms concealed without a following packet.
     pub concealed: u64,
-    /// Packets that came after their successors, dropped.
+    /// Packets that arrived after their successors, dropped.
     pub late: u64,
     /// Packets that are not Opus, dropped.
     pub undecodable: u64,
     /// Samples per channel dropped because too many were waiting.
     pub dropped_samples: u64,
-    /// Packets of more participants than are mixed at once, dropped.
+    /// Packets of participants beyond the maximum number, dropped.
     pub crowded: u64,
 }
 
 /// Decoder, buffer and resampler of one participant.
 pub(super) struct Voice {
     decoder: OpusDecoder,
-    /// Decoded samples, left and right alternating.
+    /// Decoded samples; left and right alternate.
     waiting: Vec<f32>,
     /// RTP timestamp that follows the last decoded packet.
     next: Option<u32>,
-    /// Samples that were concealed after the last packet.
+    /// Samples concealed after the last packet.
     concealed: u32,
     is_playing: bool,
     resampler: Async<f32>,
@@ -72,8 +73,8 @@ impl Voice {
         })
     }
 
-    /// Decodes a packet; fills the gap before it with the copy that it carries of the
-    /// previous one, and by concealment.
+    /// Decodes a packet. Fills the gap before it with its copy of the previous one, and
+    /// by concealment.
     pub fn push(&mut self, timestamp: u32, packet: &[u8], counts: &mut PlayedCounts) {
         let gap = self.next.map_or(0, |next| timestamp.wrapping_sub(next));
         if gap > u32::MAX - LONGEST_GAP {
@@ -124,7 +125,7 @@ impl Voice {
         self.waiting.extend(sound.iter().map(|s| f32::from(*s)));
     }
 
-    /// Samples per channel that wait.
+    /// Returns the number of waiting samples per channel.
     pub fn waiting(&self) -> usize {
         self.waiting.len() / CHANNELS
     }
@@ -142,7 +143,7 @@ impl Voice {
         }
         while self.waiting() < needed {
             if !self.conceal(counts) {
-                // The rest is less than a block, and faded out.
+                // The remainder is less than a block, and faded out.
                 self.waiting.clear();
                 self.is_playing = false;
                 return;
@@ -171,7 +172,7 @@ impl Voice {
         }
     }
 
-    /// Adds a synthesized frame; false if the pause is too long for that.
+    /// Adds a concealed frame; false if the pause is too long.
     fn conceal(&mut self, counts: &mut PlayedCounts) -> bool {
         let frames = self.concealed as usize / FRAME_SAMPLES;
         if frames >= MAX_CONCEALED {
@@ -190,7 +191,7 @@ impl Voice {
     }
 }
 
-/// Fades out, so that the silence after it does not click.
+/// Fades out, so that the following silence does not click.
 fn fade(sound: &mut [i16]) {
     let length = sound.len() as f32;
     for (place, sample) in sound.iter_mut().enumerate() {
@@ -198,36 +199,36 @@ fn fade(sound: &mut [i16]) {
     }
 }
 
-/// Samples per channel that stay in the buffer after a read, and the speed that keeps
-/// them there: it corrects the drift between the clocks of sender and sound card.
+/// Samples per channel that remain in the buffer after a read, and the speed that keeps
+/// this number: it corrects the drift between the clocks of sender and sound card.
 struct Reserve {
     target: usize,
-    /// Smallest rest after a read of this window.
+    /// Smallest remainder after a read in this window.
     least: usize,
     reads: u32,
 }
 
 impl Reserve {
-    /// A block of 10 ms, because a packet may come just after a read, and 5 ms for the
-    /// switch between threads. Chosen by us.
+    /// A block of 10 ms, because a packet may arrive just after a read, and 5 ms for the
+    /// thread switch. Chosen by us.
     const LEAST: usize = 720;
     /// 80 ms. Chosen by us.
     const MOST: usize = 3_840;
-    /// Growth after a packet that came late, 10 ms. Chosen by us.
+    /// Growth after a late packet, 10 ms. Chosen by us.
     const STEP: usize = 480;
-    /// Decrease per window, 0.5 ms: a late packet costs delay for some 10 s. Chosen by
+    /// Decrease per window, 0.5 ms: a late packet costs delay for about 10 s. Chosen by
     /// us.
     const DECREASE: usize = 24;
-    /// Reads of 10 ms between two changes of the speed: several packets of the longest
-    /// kind. Chosen by us.
+    /// Reads of 10 ms between two changes of the speed: several packets of maximum
+    /// length. Chosen by us.
     const WINDOW: u32 = 50;
 
     fn grow(&mut self) {
         self.target = (self.target + Reserve::STEP).min(Reserve::MOST);
     }
 
-    /// Takes the rest after a read; returns the new speed at the end of a window, 1 for
-    /// the sender's. The time constant is a second.
+    /// Handles the remainder after a read; returns the new speed at the end of a window,
+    /// 1 for the sender's. The time constant is a second.
     fn on_read(&mut self, rest: usize) -> Option<f64> {
         self.least = self.least.min(rest);
         self.reads += 1;

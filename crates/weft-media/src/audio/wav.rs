@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Pace;
 
-/// A WAV file in memory, converted and played in a loop, paced by the caller.
+/// WAV file in memory, converted and played in a loop, paced by the caller.
 pub struct WavMicrophone {
     samples: Vec<[i16; CHANNELS]>,
     at: usize,
@@ -51,7 +51,7 @@ impl Microphone for WavMicrophone {
     }
 }
 
-/// Decodes the first two channels; one channel is copied to both sides.
+/// Decodes the first two channels; a single channel is copied to both sides.
 fn decode<R: std::io::Read>(
     mut reader: WavReader<R>,
 ) -> Result<Vec<[i16; CHANNELS]>, hound::Error> {
@@ -95,7 +95,7 @@ fn resample(samples: &[[i16; CHANNELS]], rate: u32) -> Vec<[i16; CHANNELS]> {
         .collect()
 }
 
-/// A WAV file to write, paced by the caller. A crash loses its last second at most.
+/// Writes a WAV file, paced by the caller. A crash loses at most its last second.
 pub struct WavSpeaker {
     name: String,
     writer: WavWriter<BufWriter<File>>,
@@ -120,7 +120,7 @@ impl WavSpeaker {
             reason,
             remedy: "name a new file in a folder that you may write to",
         };
-        // Never overwrites a file: it may be the beginning of this sound.
+        // Never overwrites a file, because it may be an earlier part of this sound.
         let file = File::create_new(path).map_err(|error| failed(error.to_string()))?;
         let writer = WavWriter::new(BufWriter::new(file), spec);
         let writer = writer.map_err(|error| failed(error.to_string()))?;

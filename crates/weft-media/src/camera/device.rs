@@ -10,7 +10,7 @@ use super::pixels::{Pixels, convert};
 use super::{Camera, CameraError, Captured, Format};
 use crate::Pace;
 
-/// A V4L2 camera. [`Camera::capture`] blocks until the next picture.
+/// V4L2 camera. [`Camera::capture`] blocks until the next picture.
 pub struct DeviceCamera {
     path: PathBuf,
     stream: ReadStream,
@@ -20,7 +20,7 @@ pub struct DeviceCamera {
     number: u64,
 }
 
-/// Consecutive damaged pictures that are accepted (some cameras send them at the start).
+/// Maximum number of consecutive damaged pictures (some cameras send them at the start).
 const DAMAGED_IN_A_ROW: usize = 30;
 
 impl DeviceCamera {
@@ -37,7 +37,7 @@ impl DeviceCamera {
                 format!("it gives {:?} only", given.pixel_format()),
             ));
         }
-        // The interval is a request: not every driver can set it.
+        // The interval is a request, because not every driver can set it.
         let fps = match capture.set_frame_interval(Fract::new(1, fps)) {
             Ok(interval) if interval.numerator() > 0 => {
                 f64::from(interval.denominator()) / f64::from(interval.numerator())
@@ -106,8 +106,8 @@ impl DeviceCamera {
     }
 }
 
-/// Chooses uncompressed pictures if the camera is fast enough with them, else JPEG: USB 2
-/// cannot carry 720p at 30 in YUYV.
+/// Chooses uncompressed pictures if the camera is fast enough with them, otherwise JPEG,
+/// because USB 2 cannot carry 720p at 30 in YUYV.
 fn choose(
     path: &Path,
     device: &Device,

@@ -15,7 +15,7 @@ pub use spec::CameraSpec;
 use crate::clip::{Clip, ClipConfig};
 use crate::{Pace, Picture, SpecError};
 
-/// Size and speed of a camera's pictures.
+/// Size and rate of a camera's pictures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Format {
     /// Width in pixels.
@@ -26,30 +26,30 @@ pub struct Format {
     pub fps: f64,
 }
 
-/// A captured picture.
+/// Captured picture.
 #[derive(Clone, Debug)]
 pub struct Captured {
-    /// The picture. It has no other owner yet: `Arc::make_mut` does not copy.
+    /// Picture without another owner, so that `Arc::make_mut` does not copy.
     pub picture: Arc<Picture>,
     /// Number from zero, without gaps.
     pub number: u64,
 }
 
-/// A source of pictures.
+/// Source of pictures.
 pub trait Camera: Send {
-    /// Returns the format of the pictures. The first capture already has this size.
+    /// Returns the format of the pictures, including the first one.
     fn format(&self) -> Format;
     /// Whether [`Camera::capture`] blocks until the next picture.
     fn pace(&self) -> Pace;
     /// Captures the next picture.
     ///
     /// # Errors
-    /// [`CameraError::Lost`] if the camera has failed for good; single damaged pictures
-    /// are skipped.
+    /// [`CameraError::Lost`] if the camera has failed permanently; single damaged
+    /// pictures are skipped.
     fn capture(&mut self) -> Result<Captured, CameraError>;
 }
 
-/// Reason for a missing camera. Each text contains a remedy.
+/// Reason why a camera is unavailable. Each text contains a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CameraError {
     /// The name is invalid.
@@ -58,7 +58,7 @@ pub enum CameraError {
     /// The device or file does not exist, or cannot be opened.
     #[error("camera `{}`: {reason}; {remedy}", .path.display())]
     Open {
-        /// The device or file.
+        /// Device or file.
         path: PathBuf,
         /// System error.
         reason: String,
@@ -68,7 +68,7 @@ pub enum CameraError {
     /// The pictures of the file or device have an unsupported format.
     #[error("camera `{}`: {problem}; {remedy}", .path.display())]
     Unusable {
-        /// The device or file.
+        /// Device or file.
         path: PathBuf,
         /// Problem of the pictures.
         problem: String,
@@ -78,15 +78,15 @@ pub enum CameraError {
     /// The camera worked and then failed.
     #[error("camera `{}` stopped: {reason}; check its cable, then start again", .path.display())]
     Lost {
-        /// The device or file.
+        /// Device or file.
         path: PathBuf,
         /// System error.
         reason: String,
     },
 }
 
-/// The built-in clip as a camera, paced by the caller. It is painted at the first
-/// capture, on the capturing thread, so that a call connects without waiting for it.
+/// Built-in clip as a camera, paced by the caller. The first capture paints it on the
+/// capturing thread, so that a call connects without waiting.
 struct ClipCamera {
     config: ClipConfig,
     clip: Option<Clip>,

@@ -18,7 +18,7 @@ pub enum Pixels {
     Jpeg,
 }
 
-/// Converts one buffer whose rows are `stride` bytes apart (first plane); `None` if it is
+/// Converts a buffer whose rows are `stride` bytes apart (first plane); `None` if it is
 /// too short or damaged.
 pub fn convert(
     pixels: Pixels,

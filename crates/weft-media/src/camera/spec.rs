@@ -8,19 +8,19 @@ use super::{Camera, CameraError, ClipCamera};
 use crate::SpecError;
 use crate::clip::ClipConfig;
 
-/// Names a camera, as on the command line:
+/// Camera, in the form of the command line:
 ///
 /// - `clip`, `clip:720p`, `clip:1080p@15`, `clip:360p#2`: the built-in clip; the number
-///   behind `#` selects the person;
+///   after `#` selects the person;
 /// - `/dev/video0`, `/dev/video0:360p@30`: a V4L2 device;
 /// - `talk.y4m`: a YUV4MPEG2 file, played in a loop.
 ///
 /// Sizes are `360p`, `720p`, `1080p` or `WIDTHxHEIGHT`. Default: 720p at 30.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CameraSpec {
-    /// The built-in clip.
+    /// Built-in clip.
     Clip(ClipConfig),
-    /// A V4L2 device with the requested format; the device may choose a similar one.
+    /// V4L2 device with the requested format; the device may choose a similar one.
     Device {
         /// The device's file.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum CameraSpec {
         /// Requested pictures per second.
         fps: u32,
     },
-    /// A YUV4MPEG2 file.
+    /// YUV4MPEG2 file.
     File(PathBuf),
 }
 

@@ -8,7 +8,7 @@ use ::y4m::{Colorspace, Decoder, Error};
 use super::{Camera, CameraError, Captured, Format};
 use crate::{Pace, Picture};
 
-/// A YUV4MPEG2 file, 4:2:0 with 8 bits, played in a loop, paced by the caller.
+/// YUV4MPEG2 file, 4:2:0 with 8 bits, played in a loop, paced by the caller.
 pub struct FileCamera {
     path: PathBuf,
     decoder: Decoder<BufReader<File>>,
@@ -50,7 +50,7 @@ impl FileCamera {
             format,
             number: 0,
         };
-        // Fails now instead of during the call.
+        // Fails here instead of during the call.
         camera.read().map_err(|error| match error {
             Error::EOF => unusable("shorter than one picture".into()),
             error => unusable(format!("the first picture: {error}")),
@@ -91,7 +91,7 @@ impl Camera for FileCamera {
         };
         let picture = match self.read() {
             Ok(picture) => picture,
-            // Continue from the start.
+            // Continues from the start.
             Err(Error::EOF) => {
                 self.decoder = decoder(&self.path)?;
                 self.read().map_err(broken)?

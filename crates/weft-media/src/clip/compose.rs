@@ -18,7 +18,7 @@ pub struct Placement {
     pub jaw: f32,
 }
 
-/// A painted picture with opacity; colours are premultiplied.
+/// Painted picture with opacity; colours are premultiplied.
 pub struct Layer {
     width: usize,
     height: usize,
@@ -32,9 +32,9 @@ pub struct Layer {
 /// Sub-pixel steps of a shift.
 const STEPS: u16 = 16;
 
-/// Paints pixel by pixel; `painter` gets scene coordinates and the size of a pixel, and
-/// returns colour and opacity. Returns Y, U, V times opacity, and opacity, all 0 to 255.
-/// Uses all cores.
+/// Paints pixel by pixel; `painter` receives scene coordinates and the size of a pixel,
+/// and returns colour and opacity. Returns Y, U, V times opacity, and opacity, all 0 to
+/// 255. Uses all cores.
 pub fn paint_pixels(
     (width, height): (usize, usize),
     (left, top): (f32, f32),
@@ -76,7 +76,7 @@ pub fn paint_pixels(
     pixels
 }
 
-/// Pixels that take about a millisecond to paint.
+/// Number of pixels that take about a millisecond to paint.
 const WORTH_A_THREAD: usize = 10_000;
 
 impl Layer {
@@ -151,7 +151,7 @@ impl Layer {
     }
 }
 
-/// A shift of a plane by whole pixels and sixteenths.
+/// Shift of a plane by whole pixels and sixteenths.
 struct Shift {
     x: usize,
     y: usize,
@@ -198,8 +198,8 @@ fn blend_plane(
     stride: usize,
     (x, y): (f32, f32),
 ) {
-    // Whole part and fraction such that the layer is read to the right of and below the
-    // target position.
+    // Whole part and fraction for reading the layer to the right of and below the target
+    // position.
     let (left, top) = (x.ceil(), y.ceil());
     let shift = Shift::new(left - x, top - y);
     let (left, top) = (left as i32, top as i32);
@@ -236,7 +236,7 @@ pub fn put_over(under: u8, over: u8, alpha: u8) -> u8 {
     over.saturating_add(((u16::from(under) * rest + 128) >> 8) as u8)
 }
 
-/// Sensor noise: a tile of correlated Gaussian noise, read from a different position for
+/// Sensor noise: a tile of correlated Gaussian noise, read at a different position for
 /// each row of each picture.
 pub struct Noise {
     seed: u64,
@@ -246,15 +246,15 @@ pub struct Noise {
 const TILE: usize = 512;
 /// Standard deviation of the tile's values at strength one.
 const TILE_SIGMA: f64 = 32.0;
-/// Standard deviation in luma levels at mid grey. Above 2 or so the curve of rate
-/// against quality becomes flatter than that of real cameras.
+/// Standard deviation in luma levels at mid grey. Above about 2, the curve of rate
+/// against quality becomes flatter than for real cameras.
 const STRENGTH: f64 = 1.15;
 
 impl Noise {
     pub fn new(seed: u64, rng: &mut Rng) -> Noise {
         let raw: Vec<f64> = (0..TILE * TILE).map(|_| rng.normal()).collect();
         let at = |x: usize, y: usize| raw[(y % TILE) * TILE + x % TILE];
-        // Neighbours are correlated by a lens and a demosaic filter.
+        // Neighbours are correlated, as by a lens and a demosaic filter.
         let own = 0.86_f64;
         let neighbour = ((1.0 - own * own) / 4.0).sqrt();
         let mut tile = Vec::with_capacity(TILE * TILE + TILE);
@@ -284,7 +284,8 @@ impl Noise {
     }
 
     fn add_row(&self, row: &mut [u8], rng: &mut Rng, add: impl Fn(u8, i8) -> u8) {
-        // Pieces of at most half a tile from random positions: repetition is not visible.
+        // Pieces of at most half a tile from random positions, so that no repetition is
+        // visible.
         for piece in row.chunks_mut(TILE) {
             let start = rng.below((self.tile.len() - piece.len()) as u64 + 1) as usize;
             for (sample, noise) in piece.iter_mut().zip(&self.tile[start..]) {

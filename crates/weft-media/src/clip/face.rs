@@ -1,5 +1,5 @@
-//! Appearance of the head. Coordinates: origin between the eyes, right and down, in scene
-//! units.
+//! Appearance of the head. Coordinates are in scene units, right and down, with the
+//! origin between the eyes.
 
 use super::motion::Expression;
 use super::paint::{Rgb, bell, cover, ellipse, fractal, lift, mix, noise, ramp, shade};
@@ -77,8 +77,7 @@ impl Face {
         let length = (gx * gx + gy * gy + 1.0).sqrt();
         let normal = [-gx / length, -gy / length, 1.0 / length];
         let dot = |light: [f32; 3]| -> f32 { (0..3).map(|i| normal[i] * light[i]).sum() };
-        // A window up on the left, wrapped around as by a soft source, and a
-        // weak lamp on the right.
+        // A soft window light from the upper left, and a weak lamp on the right.
         let key = (0.5 + 0.5 * dot([-0.52, -0.42, 0.74])).max(0.0).powf(1.5);
         let fill = dot([0.85, 0.1, 0.5]).max(0.0);
         let gloss = dot([-0.28, -0.24, 0.93]).max(0.0).powf(26.0);
@@ -87,7 +86,7 @@ impl Face {
         let nose = bell(x / 16.0, 1.0) * bell((y - 50.0) / 16.0, 1.0);
         let warm = [colour[0] * 0.98, colour[1] * 0.76, colour[2] * 0.74];
         colour = mix(colour, warm, 0.5 * cheek + 0.3 * nose);
-        // Under the eyes and in the folds the skin is darker and redder.
+        // The skin is darker and redder under the eyes and in the folds.
         let socket = bell((x.abs() - 46.0) / 30.0, 1.0) * bell((y + 12.0) / 15.0, 1.0);
         colour = mix(colour, shade(warm, 0.86), 0.4 * socket);
         let light = 0.46 + 0.62 * key + 0.10 * fill;
@@ -125,7 +124,7 @@ impl Face {
         let upper = open + (lower - open) * e.lid;
         let ends = cover(ex.abs() - 28.0, pixel);
         let mut colour = under;
-        // The fold above the lid, then the lid itself when it comes down.
+        // The fold above the lid, then the lid when it closes.
         let fold = bell(ey - open + 6.0, 2.2) * ramp(-0.1, 0.3, t);
         colour = mix(colour, shade(under, 0.72), 0.55 * fold);
         if e.lid > 0.0 && ey > open && ey < lower {
@@ -185,7 +184,7 @@ impl Face {
         let half = 41.0 + 5.0 * e.wide - 6.0 * e.open;
         let t = x / half;
         let arc = 1.0 - t * t;
-        // Corners go up: a smile, less so in speech.
+        // The corners rise for a smile, less so during speech.
         let line = 98.0 - (7.0 - 2.0 * e.open) * t * t;
         if arc <= -0.2 || !(-30.0..48.0).contains(&(y - line)) {
             return under;
@@ -322,7 +321,7 @@ fn relief(x: f32, y: f32) -> f32 {
         - 2.2 * bell(a - fold, 5.0) * ramp(50.0, 62.0, y) * ramp(108.0, 92.0, y)
 }
 
-/// `y` counts down from the upper lip, `height` is the whole opening.
+/// `y` counts down from the upper lip; `height` is the whole opening.
 fn inside_mouth(x: f32, y: f32, height: f32, pixel: f32) -> Rgb {
     let mut colour = [64.0, 22.0, 24.0];
     let tongue = ellipse(x, y - height - 2.0, 24.0, 11.0);

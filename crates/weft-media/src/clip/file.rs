@@ -1,5 +1,5 @@
-//! The clip as a Y4M file: for programs that read a camera's pictures from a file, such
-//! as Chromium.
+//! Clip as a Y4M file, for programs that read a camera's pictures from a file, such as
+//! Chromium.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

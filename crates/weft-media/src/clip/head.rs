@@ -1,4 +1,4 @@
-//! The head as a texture that is rotated, scaled and stretched.
+//! Head as a texture that is rotated, scaled and stretched.
 
 use super::compose::{Placement, paint_pixels, put_over};
 use super::face::{Base, Face};
@@ -37,8 +37,8 @@ const MOUTH_LINE: f32 = 96.0;
 const JAW: f32 = 16.0;
 const CHIN: f32 = 80.0;
 
-/// Opacity, V, U, Y from the top 16-bit lane down: bilinear sums of all four fit into one
-/// multiplication.
+/// Opacity, V, U and Y, from the highest 16-bit lane down: one multiplication computes
+/// the bilinear sums of all four.
 type Texel = u64;
 
 struct Patch {
@@ -52,7 +52,7 @@ pub struct Head {
     scale: f32,
     width: usize,
     texels: Vec<Texel>,
-    /// Range of each row of texels from the first to behind the last that must be drawn.
+    /// Range of texels to draw in each row; the end is exclusive.
     spans: Vec<(u32, u32)>,
     eyes: Vec<Patch>,
     mouths: Vec<Patch>,
@@ -64,7 +64,7 @@ impl Head {
         let (width, height) = ((WIDTH * scale) as usize, (HEIGHT * scale) as usize);
         let face = Face::new(palette.clone(), seed);
         let size = (width, height);
-        // Values that no expression changes are computed once for every pixel.
+        // Values that do not depend on the expression are computed once per pixel.
         let mut bases: Vec<Base> = Vec::with_capacity(width * height);
         for row in 0..height {
             for column in 0..width {
@@ -161,8 +161,8 @@ impl Head {
         let side = 0.55 * WIDTH + 16.0;
         let (sin, cos) = place.angle.sin_cos();
         let (sin, cos) = (sin / place.zoom, cos / place.zoom);
-        // The turn moves the middle of the face and leaves its outline: the
-        // shift is a parabola over the width, and one over the height.
+        // The turn moves the middle of the face but not its outline: the shift is a
+        // parabola over the width, and another one over the height.
         let half = WIDTH * scale * 0.4;
         let bend = place.turn / (half * half);
         for row in range(place.y, up, down, rows) {
@@ -198,7 +198,7 @@ impl Head {
         }
     }
 
-    /// Returns the stretch of the face below the mouth by the open jaw.
+    /// Returns by how much the open jaw stretches the face below the mouth.
     fn jaw_shift(&self, y: f32, open: f32) -> f32 {
         let below = (y / self.scale - MOUTH_LINE).max(0.0);
         let stretched = below * CHIN / (CHIN + JAW * open);

@@ -1,14 +1,14 @@
-//! The built-in clip: a person talking in front of a camera, at home.
+//! Built-in clip: a person who talks in front of a camera at home.
 //!
-//! It replaces a webcam: moving head, speech, blinking, a slightly moving camera, sensor
+//! It replaces a webcam: moving head, speech, blinking, slight camera shake, sensor
 //! noise. libvpx in real time needs about 0.7 of the bits of the standard talking head at
 //! equal quality: at 720p and 30 pictures/s the quantizer index is about 17 at 2.5 Mbps
 //! and 50 at 600 kbps; at 250 kbps it is at its limit and pictures are dropped. The
-//! person, the room and the colours depend on the seed; equal seed, number and time give
-//! an equal picture.
+//! person, the room and the colours depend on the seed; the same seed, number and time
+//! give the same picture.
 //!
-//! The layers (room, torso, head with a set of mouths and eyes) are painted
-//! once, in the constructor; a picture is integer compositing of them.
+//! The layers (room, torso, head with a set of mouths and eyes) are painted once, in the
+//! constructor; each picture composites them with integer arithmetic.
 
 mod compose;
 mod face;
@@ -32,22 +32,22 @@ pub use file::write_y4m;
 
 use crate::Picture;
 
-/// Size, speed and variant of a [`Clip`].
+/// Size, rate and variant of a [`Clip`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClipConfig {
-    /// Width in pixels. The scene is made for 16:9; other aspect ratios show less or more
-    /// of the room's sides.
+    /// Width in pixels. The scene is designed for 16:9; other aspect ratios show less or
+    /// more of the room's sides.
     pub width: usize,
     /// Height in pixels.
     pub height: usize,
-    /// Pictures per second, for callers that pace; pictures depend on the requested time
-    /// only.
+    /// Pictures per second, for callers that pace; pictures depend only on the requested
+    /// time.
     pub fps: u32,
     /// Seed of the person, the room and the movement.
     pub seed: u64,
 }
 
-/// The generator of the clip's pictures.
+/// Generator of the clip's pictures.
 pub struct Clip {
     config: ClipConfig,
     scale: f32,
@@ -71,7 +71,7 @@ impl Clip {
         let margin = (MARGIN * scale).ceil() as usize;
         let seed = config.seed as u32;
         let (width, height) = (config.width + 2 * margin, config.height + 2 * margin);
-        // The scene's middle is the picture's middle at every aspect ratio.
+        // The scene is centred in the picture at every aspect ratio.
         let left = (paint::SCENE_WIDTH - config.width as f32 / scale) / 2.0;
         let origin = (left - margin as f32 / scale, -(margin as f32) / scale);
         Clip {
@@ -95,8 +95,8 @@ impl Clip {
         &self.config
     }
 
-    /// Returns the picture at a time since the clip's beginning. The number only selects
-    /// the sensor noise: equal numbers have equal noise.
+    /// Returns the picture at a time since the start of the clip. The number only selects
+    /// the sensor noise.
     #[must_use]
     pub fn picture(&mut self, number: u64, time_ms: u64) -> Picture {
         let mut picture = Picture::new(self.config.width, self.config.height);

@@ -2,7 +2,7 @@ use std::f64::consts::TAU;
 
 use weft_units::Rng;
 
-/// All movements, in scene units and radians.
+/// All movements in scene units and radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     pub camera: (f32, f32),
@@ -17,7 +17,7 @@ pub struct Pose {
     pub face: Expression,
 }
 
-/// The moving parts of the face.
+/// Moving parts of the face.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expression {
     /// Mouth: 0 closed to 1 wide open.
@@ -30,14 +30,14 @@ pub struct Expression {
     pub gaze: f32,
 }
 
-/// Sums of sines with random phases: smooth, and not periodic within minutes.
+/// Sums of sines with random phases: smooth, and without a period of minutes or less.
 pub struct Motion {
     phases: [f64; 32],
     seed: u64,
 }
 
-/// Hand-held or desk camera: amplitude of the main component. Together with the sub-pixel
-/// motion this determines most of the clip's bits.
+/// Amplitude of the main component of a hand-held or desk camera. Together with the
+/// sub-pixel motion this determines most of the clip's bits.
 const SHAKE: f32 = 1.1;
 /// Seconds between blinks, on average (15 to 20 a minute in conversation:
 /// Bentivoglio et al. 1997).
@@ -94,7 +94,7 @@ impl Motion {
         }
     }
 
-    /// Returns the gaze, which jumps like that of real eyes: mostly at the viewer.
+    /// Returns the gaze, which jumps like that of real eyes and mostly meets the viewer.
     fn gaze(&self, t: f64) -> f32 {
         match self.draw((t / GAZE_EVERY).floor(), 2) {
             d if d < 0.12 => -1.0,

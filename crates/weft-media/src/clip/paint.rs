@@ -1,5 +1,5 @@
-//! Brushes. Colours are red, green, blue and opacity, 0 to 255 and 0 to 1;
-//! lengths are in scene units: the scene is 1280 x 720 of them.
+//! Brushes. Colours are red, green and blue, 0 to 255, and opacity, 0 to 1. Lengths are
+//! in scene units; the scene has 1280 x 720.
 
 pub const SCENE_WIDTH: f32 = 1280.0;
 pub const SCENE_HEIGHT: f32 = 720.0;
@@ -18,25 +18,25 @@ pub fn lift(a: Rgb, by: f32) -> Rgb {
     a.map(|c| c + by)
 }
 
-/// 0 at `from`, 1 at `to`, smooth between (either way round).
+/// Returns 0 at `from`, 1 at `to`, and a smooth transition between (in either direction).
 pub fn ramp(from: f32, to: f32, x: f32) -> f32 {
     let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Share of a pixel of size `pixel` covered by a shape whose edge is `distance` away
-/// (negative inside).
+/// Returns the share of a pixel of size `pixel` covered by a shape whose edge is
+/// `distance` away (negative inside).
 pub fn cover(distance: f32, pixel: f32) -> f32 {
     (0.5 - distance / pixel).clamp(0.0, 1.0)
 }
 
-/// A bell of width `radius`.
+/// Returns a bell curve of width `radius`.
 pub fn bell(x: f32, radius: f32) -> f32 {
     let t = x / radius;
     (-t * t).exp()
 }
 
-/// Signed distance to a box with rounded corners around the origin.
+/// Returns the signed distance to a box with rounded corners around the origin.
 pub fn rounded_box(x: f32, y: f32, half_width: f32, half_height: f32, radius: f32) -> f32 {
     let (dx, dy) = (
         x.abs() - half_width + radius,
@@ -45,14 +45,14 @@ pub fn rounded_box(x: f32, y: f32, half_width: f32, half_height: f32, radius: f3
     dx.max(0.0).hypot(dy.max(0.0)) + dx.max(dy).min(0.0) - radius
 }
 
-/// Approximate signed distance to an ellipse around the origin.
+/// Returns the approximate signed distance to an ellipse around the origin.
 pub fn ellipse(x: f32, y: f32, a: f32, b: f32) -> f32 {
     let e = (x / a).hypot(y / b);
     let slope = (x / (a * a)).hypot(y / (b * b)).max(1e-6);
     (e - 1.0) * e / slope
 }
 
-/// A fixed random number in -1..1 for a grid point.
+/// Returns a fixed random number in -1..1 for a grid point.
 pub fn hash(x: i32, y: i32, seed: u32) -> f32 {
     // The finaliser of MurmurHash3 over a product of the coordinates.
     let mut h = (x as u32).wrapping_mul(0x85eb_ca6b)
@@ -66,7 +66,7 @@ pub fn hash(x: i32, y: i32, seed: u32) -> f32 {
     h as f32 / 2_147_483_648.0 - 1.0
 }
 
-/// Smooth noise in -1..1 with features of size 1.
+/// Returns smooth noise in -1..1 with features of size 1.
 pub fn noise(x: f32, y: f32, seed: u32) -> f32 {
     let (left, top) = (x.floor(), y.floor());
     let ease = |t: f32| t * t * (3.0 - 2.0 * t);
@@ -80,8 +80,8 @@ pub fn noise(x: f32, y: f32, seed: u32) -> f32 {
     a + (b - a) * fy
 }
 
-/// Octaves of noise from features of size `largest` down to 2; each octave has `ratio` of
-/// the strength of the previous one.
+/// Returns octaves of noise, from features of size `largest` down to 2; each octave has
+/// `ratio` of the strength of the previous one.
 pub fn fractal(x: f32, y: f32, largest: f32, ratio: f32, seed: u32) -> f32 {
     let (mut size, mut strength, mut sum, mut octave) = (largest, 1.0, 0.0, 0);
     while size >= 2.0 {

@@ -1,11 +1,12 @@
-//! The room in the background: window with a plant on the left, shelf on the right.
+//! Room in the background: a window with a plant on the left, a shelf on the right.
 
 use super::paint::{
     Rgb, bell, cover, ellipse, fractal, hash, mix, noise, ramp, rounded_box, shade,
 };
 use super::palette::Palette;
 
-/// The lens is focused on the person: edges behind have at least this width.
+/// The lens is focused on the person, so edges in the background have at least this
+/// width.
 const BLUR: f32 = 2.0;
 
 pub fn paint(x: f32, y: f32, pixel: f32, palette: &Palette, seed: u32) -> (Rgb, f32) {
@@ -15,7 +16,8 @@ pub fn paint(x: f32, y: f32, pixel: f32, palette: &Palette, seed: u32) -> (Rgb, 
     colour = curtain(colour, x, y, soft, seed);
     colour = shelf(colour, x, y, soft, seed);
     colour = plant(colour, x, y, soft, seed);
-    // Light falls off from the window, corners darken as in any lens.
+    // Light falls off with distance from the window, and corners are darker as with any
+    // lens.
     let far = ((x - 640.0) / 640.0).hypot((y - 360.0) / 420.0);
     let grain = 2.9 * fractal(x, y, 8.0, 0.9, seed + 3);
     (

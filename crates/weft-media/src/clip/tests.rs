@@ -13,7 +13,7 @@ fn clip(seed: u64) -> Clip {
 #[test]
 fn equal_seed_number_and_time_give_the_same_picture() {
     let (mut a, mut b) = (clip(5), clip(5));
-    // In another order: a picture must not depend on earlier drawing.
+    // In another order, because a picture must not depend on earlier drawing.
     let later = a.picture(60, 2000);
     let first = a.picture(0, 0);
     assert_eq!(b.picture(0, 0), first);

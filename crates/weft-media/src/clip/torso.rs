@@ -1,4 +1,4 @@
-//! Neck, shoulders and sweater. Coordinates: origin at the throat.
+//! Neck, shoulders and sweater. The origin of the coordinates is at the throat.
 
 use super::paint::{Rgb, bell, cover, ellipse, fractal, mix, noise, ramp, shade};
 use super::palette::Palette;

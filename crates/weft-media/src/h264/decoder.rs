@@ -8,18 +8,18 @@ use super::config_error;
 use crate::Picture;
 use crate::coding::{VideoError, check_size, too_large};
 
-/// Most macroblocks of all reference pictures that a decoder keeps: the value of level
-/// 4.2 (ITU-T H.264 table A-1, MaxDpbMbs).
+/// Maximum number of macroblocks of all reference pictures in a decoder: the value of
+/// level 4.2 (ITU-T H.264 table A-1, MaxDpbMbs).
 const MAX_REFERENCES: u32 = 34_816;
 /// NAL unit types (ITU-T H.264 table 7-1).
 const SEQUENCE_PARAMETERS: u8 = 7;
 /// Parameter sets of scalable layers, which none of our profiles has.
 const SUBSET_PARAMETERS: u8 = 15;
 
-/// An H.264 decoder.
+/// H.264 decoder.
 ///
-/// It does not conceal errors and does not notice every missing frame: the caller tracks
-/// the dependencies and passes only frames whose references it has passed before.
+/// It does not conceal errors and does not notice every missing frame. The caller must
+/// track the dependencies, and pass a frame only after its references.
 pub struct H264Decoder {
     raw: Decoder,
 }
@@ -30,7 +30,7 @@ impl H264Decoder {
     /// # Errors
     /// [`VideoError::Config`] if OpenH264 has no memory.
     pub fn new() -> Result<H264Decoder, VideoError> {
-        // Our profiles have no reordered pictures.
+        // Our profiles do not reorder pictures.
         let config = DecoderConfig::new().flush_after_decode(Flush::NoFlush);
         let raw = Decoder::with_api_config(OpenH264API::from_source(), config);
         Ok(H264Decoder {
@@ -44,7 +44,7 @@ impl H264Decoder {
     /// # Errors
     /// [`VideoError::Decode`] for data that is not an H.264 frame, refers to a missing
     /// frame or has parameters outside our profiles, [`VideoError::TooLarge`] for
-    /// pictures above the limit; the decoder stays usable from the next keyframe on.
+    /// pictures above the limit; the decoder remains usable from the next keyframe.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         let failed = |reason: String| VideoError::Decode(Codec::H264, reason);
         // OpenH264 would treat an empty frame as the end of the stream.
@@ -58,8 +58,8 @@ impl H264Decoder {
     }
 }
 
-/// Refuses parameter sets for which OpenH264 would allocate too much memory, and those
-/// that cannot be parsed: it allocates when it reads them.
+/// Refuses parameter sets that are unparsable, or for which OpenH264 would allocate too
+/// much memory when it reads them.
 fn check_parameters(frame: &[u8]) -> Result<(), VideoError> {
     for unit in nal_units(frame) {
         let Some(header) = unit.first() else {

@@ -8,11 +8,11 @@ use super::within::Within;
 use crate::Picture;
 use crate::coding::{EncodedFrame, EncoderConfig, VideoError, check_planes};
 
-/// A real-time H.264 encoder at a constant bit rate, which may change at any time. It
-/// drops pictures below its minimum rate. Each keyframe contains its parameter sets.
+/// Real-time H.264 encoder at a constant bit rate, which can change at any time. It drops
+/// pictures below its minimum rate. Each keyframe contains its parameter sets.
 ///
-/// A keyframe with a budget is encoded up to three times until it fits; any
-/// other picture once. See [`FrameRequest::budget`].
+/// Encodes a keyframe with a budget up to three times until it fits, and any other
+/// picture once. See [`FrameRequest::budget`].
 pub struct H264Encoder {
     raw: RawEncoder,
     guess: SizeGuess,
@@ -53,7 +53,7 @@ impl H264Encoder {
         self.raw.set_fps(fps)
     }
 
-    /// Restarts with a keyframe: rate control loses its state.
+    /// Restarts with a keyframe and new rate control state.
     ///
     /// # Errors
     /// [`VideoError::Config`] if OpenH264 has no memory.

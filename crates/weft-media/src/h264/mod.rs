@@ -1,4 +1,4 @@
-//! H.264, constrained baseline, by OpenH264.
+//! H.264, constrained baseline, with OpenH264.
 
 mod decoder;
 mod encoder;

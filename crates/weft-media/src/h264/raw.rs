@@ -14,9 +14,9 @@ use super::config_error;
 use crate::Picture;
 use crate::coding::{EncodedFrame, EncoderConfig, VideoError, check_fps};
 
-/// OpenH264 with its settings: encodes a picture once, as it is told.
+/// OpenH264 with its settings; encodes a picture once with the given parameters.
 pub(super) struct RawEncoder {
-    // Boxed: it has a few kilobytes.
+    // Boxed, because it has a few kilobytes.
     raw: Box<Encoder>,
     config: EncoderConfig,
     /// Whether the first picture has been encoded; the library accepts options only after
@@ -33,8 +33,8 @@ const TICKS_PER_SECOND: u32 = 90_000;
 /// Largest time step between pictures, in picture intervals: as for VP8, a pause must not
 /// look like a lower frame rate.
 const MAX_STEP: u32 = 2;
-/// Upper bound of the target, which in the library is otherwise the first target. Above
-/// the rate of any call.
+/// Upper bound of the target, above the rate of any call. The library's default is the
+/// first target.
 const MAX_RATE: Rate = Rate::from_mbps(50);
 /// Lowest rate; smaller ones are raised to it, as for VP8.
 const MIN_RATE: Rate = Rate::from_kbps(5);
@@ -190,8 +190,8 @@ impl RawEncoder {
     /// Sets an option of an open encoder; `value` points to the option's type.
     fn set(&mut self, option: raw::ENCODER_OPTION, value: *mut c_void) -> Result<(), VideoError> {
         debug_assert!(self.is_open, "the library would crash");
-        // SAFETY: the encoder is open, and the callers above give each option
-        // the structure that it takes, alive for the call.
+        // SAFETY: the encoder is open, and the callers above pass the structure of each
+        // option, which outlives the call.
         let code = unsafe { self.raw.raw_api().set_option(option, value) };
         match code {
             0 => Ok(()),
@@ -206,7 +206,7 @@ fn bps(rate: Rate) -> u32 {
 }
 
 fn open(config: &EncoderConfig) -> Result<Box<Encoder>, VideoError> {
-    // The library's own bounds (codec/encoder/core/src/encoder_ext.cpp).
+    // Limits of the library (codec/encoder/core/src/encoder_ext.cpp).
     let sizes = 16..=3840;
     let smaller = config.width.min(config.height);
     if !sizes.contains(&config.width) || !sizes.contains(&config.height) || smaller > 2160 {
@@ -222,7 +222,7 @@ fn open(config: &EncoderConfig) -> Result<Box<Encoder>, VideoError> {
             config.temporal_layers
         )));
     }
-    // libwebrtc's settings (h264_encoder_impl.cc); one slice for each picture.
+    // Settings of libwebrtc (h264_encoder_impl.cc); one slice per picture.
     let settings = RawConfig::new()
         .bitrate(BitRate::from_bps(bps(config.rate)))
         .max_frame_rate(FrameRate::from_hz(config.fps as f32))
@@ -236,10 +236,10 @@ fn open(config: &EncoderConfig) -> Result<Box<Encoder>, VideoError> {
     encoder.map(Box::new).map_err(config_error)
 }
 
-/// Returns the lowest level from 3 on that has room for the pictures (ITU-T H.264 table
-/// A-1) at 30 or more per second. The library would take one for the frame rate of the
-/// moment, and a restart at another rate would change the parameter sets: a recording
-/// then continues in another file.
+/// Returns the lowest level, at least 3, that allows these pictures (ITU-T H.264 table
+/// A-1) at 30 or more per second. The library would choose a level for the present frame
+/// rate, so a restart at another rate would change the parameter sets and split a
+/// recording into another file.
 fn level(config: &EncoderConfig) -> Level {
     let blocks = (config.width.div_ceil(16) * config.height.div_ceil(16)) as u64;
     let per_second = blocks * u64::from(config.fps.max(30));

@@ -36,7 +36,7 @@ fn pictures(count: u64) -> Vec<Picture> {
         .collect()
 }
 
-/// Encodes the pictures, which are numbered from `first` on.
+/// Encodes the pictures, numbered from `first`.
 fn encode(encoder: &mut VideoEncoder, pictures: &[Picture], first: u32) -> Vec<EncodedFrame> {
     let encode = |(n, picture)| {
         let timestamp = (first + n as u32) * (90_000 / FPS);
@@ -45,7 +45,7 @@ fn encode(encoder: &mut VideoEncoder, pictures: &[Picture], first: u32) -> Vec<E
     pictures.iter().enumerate().filter_map(encode).collect()
 }
 
-/// Returns the rate of frames that were made from this many pictures.
+/// Returns the rate of frames made from this many pictures.
 fn kbps(frames: &[EncodedFrame], pictures: u32) -> f64 {
     let bytes: usize = frames.iter().map(|f| f.data.len()).sum();
     bytes as f64 * 8.0 * f64::from(FPS) / f64::from(pictures) / 1000.0
@@ -119,7 +119,7 @@ fn parameters_depend_on_the_size_only() {
 fn the_rate_follows_the_target_in_both_directions() {
     let pictures = pictures(60);
     let mut encoder = encoder(300);
-    // The maximum is the first target unless it is raised: increases must work too.
+    // The maximum is the first target unless it is raised; increases must work too.
     let mut first = 0;
     for target in [300, 900, 200] {
         encoder.set_rate(Rate::from_kbps(target)).unwrap();

@@ -1,10 +1,10 @@
-//! A picture within a budget.
+//! Encodes a picture within a budget.
 //!
-//! OpenH264 follows a new rate within a picture, but by five quantizers at most, and its
-//! keyframes end at quantizer 40. Rate control is therefore off for a picture that would
+//! OpenH264 follows a new rate within a picture, but by at most five quantizers, and its
+//! keyframes stop at quantizer 40. Rate control is therefore off for a picture that would
 //! be too large, and the quantizer is estimated from the size of the last frame. A
-//! keyframe that is too large is encoded again: another one replaces it. No other frame
-//! can be taken back.
+//! keyframe that is too large is encoded again, because another keyframe replaces it. No
+//! other frame can be undone.
 
 use openh264::Timestamp;
 use openh264_sys2::{RC_BITRATE_MODE, RC_OFF_MODE};
@@ -26,7 +26,7 @@ pub(super) struct Within<'a> {
 }
 
 impl Within<'_> {
-    /// Encodes a picture within the budget, as far as that can be predicted; `None` if
+    /// Encodes a picture within the budget, as far as its size is predictable; `None` if
     /// rate control drops it.
     pub fn encode(
         &mut self,
@@ -34,7 +34,7 @@ impl Within<'_> {
         at: Timestamp,
         keyframe: bool,
     ) -> Result<Option<EncodedFrame>, VideoError> {
-        // At least one, for the calculation.
+        // At least one, for the division.
         let bytes = self.budget.0.max(1) as f64;
         let mut quantizer = match keyframe {
             true => self.keyframe_quantizer(bytes),

@@ -22,7 +22,7 @@ use crate::Picture;
 
 pub use model::BrisqueError;
 
-/// A trained model.
+/// Trained model.
 #[derive(Debug)]
 pub struct Brisque {
     model: Model,
@@ -35,11 +35,11 @@ const FOLDER: &str = "/usr/share/opencv4/quality";
 const VARIABLE: &str = "WEFT_BRISQUE";
 
 impl Brisque {
-    /// Loads the model from the folder that `WEFT_BRISQUE` names, or from that of
-    /// Debian's `opencv-data`.
+    /// Loads the model from the folder in `WEFT_BRISQUE`, or from that of Debian's
+    /// `opencv-data`.
     ///
     /// # Errors
-    /// The file that is missing or invalid, and the remedy.
+    /// The missing or invalid file, and the remedy.
     pub fn installed() -> Result<Brisque, BrisqueError> {
         match std::env::var_os(VARIABLE) {
             Some(folder) => Brisque::load(Path::new(&folder)),
@@ -50,7 +50,7 @@ impl Brisque {
     /// Loads `brisque_model_live.yml` and `brisque_range_live.yml` from this folder.
     ///
     /// # Errors
-    /// The file that is missing or invalid, and the remedy.
+    /// The missing or invalid file, and the remedy.
     pub fn load(folder: &Path) -> Result<Brisque, BrisqueError> {
         Ok(Brisque {
             model: Model::load(folder)?,
@@ -79,8 +79,8 @@ impl Brisque {
     }
 
     /// Returns the score of grey values from 0 (black) to 255 (white), row by row. `None`
-    /// if the picture is flat, which leaves nothing to score, or has less than 16 lines
-    /// or columns.
+    /// if the picture is flat, so that there is nothing to score, or has fewer than 16
+    /// lines or columns.
     ///
     /// # Panics
     /// If there are not `width * height` values.

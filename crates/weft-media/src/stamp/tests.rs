@@ -71,7 +71,8 @@ fn pictures_without_a_stamp_have_none() {
     assert_eq!(read(&Picture::new(8, 8)), None);
 }
 
-/// Required: 360p at 150 kbps, then scaled to half, one and a half, double.
+/// Requirement: 360p at 150 kbps, then scaled to half, one and a half and double the
+/// size.
 #[test]
 fn every_stamp_survives_low_rate_video_and_scaling() {
     let (width, height, fps) = (640, 360, 30);
@@ -120,8 +121,8 @@ fn every_stamp_survives_low_rate_video_and_scaling() {
     assert!(shown >= 80, "the encoder dropped all but {shown} of 90");
 }
 
-/// A sender downscales its pictures at a low rate: each size at its starting rate, from
-/// its first picture on.
+/// A sender downscales its pictures at a low rate: tests each size at its starting rate,
+/// from its first picture on.
 #[test]
 fn every_stamp_survives_a_sender_that_shrinks() {
     let (width, height) = (1280, 720);

@@ -2,8 +2,8 @@
 
 use weft_publish::fitting::SizeGuess;
 
-/// Limits that libvpx received for a picture: finest and coarsest quantizer, 0 to 63, and
-/// the percentage of the buffer's target level below which it drops pictures.
+/// Limits given to libvpx for a picture: finest and coarsest quantizer, 0 to 63, and the
+/// percentage of the buffer's target level below which it drops pictures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Bounds {
     pub finest: i32,
@@ -20,14 +20,14 @@ impl Bounds {
     };
 }
 
-/// Whether a frame may be taken back.
+/// Whether a frame can be undone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Attempt {
-    /// No: the picture is encoded as if there were no budgets.
+    /// No; the picture is encoded as if there were no budgets.
     Only = 0,
     /// Yes.
     First = 1,
-    /// Yes, and a previous attempt was taken back.
+    /// Yes, and a previous attempt was undone.
     Again = 2,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Attempt {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fitting {
     pub guess: SizeGuess,
-    /// Whether a picture was lost after another was taken back: only a keyframe is sure
-    /// to be decodable.
+    /// Whether a picture was lost after another was undone, so that only a keyframe is
+    /// sure to be decodable.
     pub keyframe_due: bool,
 }

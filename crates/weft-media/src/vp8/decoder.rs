@@ -7,10 +7,10 @@ use super::{config_error, decode_error, ffi, message};
 use crate::Picture;
 use crate::coding::{VideoError, check_size};
 
-/// A VP8 decoder.
+/// VP8 decoder.
 ///
-/// It does not notice every missing frame: the caller tracks the dependencies and passes
-/// only frames whose references it has passed before.
+/// It does not notice every missing frame. The caller must track the dependencies, and
+/// pass a frame only after its references.
 pub struct Vp8Decoder {
     raw: *mut c_void,
 }
@@ -33,12 +33,12 @@ impl Vp8Decoder {
         Ok(Vp8Decoder { raw })
     }
 
-    /// Decodes one frame; `None` if it is not for display.
+    /// Decodes a frame; `None` if it is not for display.
     ///
     /// # Errors
     /// [`VideoError::Decode`] for data that is not a VP8 frame or refers to a missing
     /// one, [`VideoError::TooLarge`] for a keyframe above the size limit; the decoder
-    /// stays usable from the next keyframe on.
+    /// remains usable from the next keyframe.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         // libvpx would treat an empty frame as a lost one and invent a picture.
         let Some(len) = u32::try_from(frame.len()).ok().filter(|len| *len > 0) else {

@@ -9,10 +9,10 @@ use super::within::Within;
 use crate::Picture;
 use crate::coding::{EncodedFrame, EncoderConfig, VideoError, check_planes};
 
-/// A real-time VP8 encoder at a constant bit rate, which may change at any time. It drops
+/// Real-time VP8 encoder at a constant bit rate, which can change at any time. It drops
 /// pictures below its minimum rate.
 ///
-/// A picture with a budget is encoded up to three times until it fits, and also costs the
+/// Encodes a picture with a budget up to three times until it fits, which also costs a
 /// copy of one picture. See [`FrameRequest::budget`].
 pub struct Vp8Encoder {
     pub(super) raw: RawEncoder,
@@ -54,8 +54,8 @@ impl Vp8Encoder {
         self.raw.set_fps(fps)
     }
 
-    /// Restarts with a keyframe: rate control loses its saved bits and its state. After a
-    /// pause they would lead to a keyframe that takes seconds to send
+    /// Restarts with a keyframe and without rate control's saved bits and state, which
+    /// after a pause would lead to a keyframe that takes seconds to send
     /// (`examples/low_rate`).
     ///
     /// # Errors

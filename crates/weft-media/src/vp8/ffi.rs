@@ -1,4 +1,4 @@
-//! The functions of `csrc/vpx.c`; the structures mirror the ones there.
+//! Functions of `csrc/vpx.c`; the structures mirror those there.
 use std::os::raw::{c_char, c_void};
 
 /// More than fifteen fields: it mirrors the structure of the shim in C.

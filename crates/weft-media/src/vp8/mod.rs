@@ -1,4 +1,4 @@
-//! VP8 by the system's libvpx.
+//! VP8 with the system's libvpx.
 
 mod attempt;
 mod decoder;

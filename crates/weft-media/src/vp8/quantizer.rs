@@ -9,7 +9,7 @@ const INDICES: [u8; 64] = [
     88, 91, 94, 97, 100, 103, 106, 109, 112, 115, 118, 121, 124, 127,
 ];
 
-/// The coarsest of libvpx's quantizers.
+/// Coarsest of libvpx's quantizers.
 pub const COARSEST: i32 = INDICES.len() as i32 - 1;
 
 /// Returns the finest of libvpx's quantizers whose step is at least this, or the coarsest

@@ -7,7 +7,7 @@ use super::{config_error, encode_error, ffi, message};
 use crate::Picture;
 use crate::coding::{EncodedFrame, EncoderConfig, VideoError, check_fps};
 
-/// libvpx with its settings: encodes a picture once, as it is told.
+/// libvpx with its settings; encodes a picture once with the given parameters.
 pub(super) struct RawEncoder {
     raw: *mut c_void,
     config: EncoderConfig,
@@ -16,10 +16,11 @@ pub(super) struct RawEncoder {
     /// Position in the pattern of temporal layers.
     position: usize,
     bounds: Bounds,
-    /// Rate that libvpx received.
+    /// Rate that was given to libvpx.
     told_kbps: i32,
-    /// Whether the last frame did not change the entropy coder's probabilities, so that
-    /// libvpx's copy of them, which it restores when it drops such a frame, is current.
+    /// Whether the last frame left the entropy coder's probabilities unchanged, so that
+    /// libvpx's copy of them is current; libvpx restores the copy when it drops such a
+    /// frame.
     copied: bool,
 }
 
@@ -31,7 +32,7 @@ unsafe impl Send for RawEncoder {}
 /// reference buffers. The pattern is the short one of libwebrtc's
 /// default_temporal_layers.cc for three layers.
 const LAYERS: [u8; 4] = [0, 2, 1, 2];
-/// Whether each position depends on the base layer only.
+/// Whether each position depends only on the base layer.
 const LAYER_SYNC: [bool; 4] = [false, true, true, false];
 /// Share of the rate up to each layer, libwebrtc
 /// temporal_layers_checker / simulcast_rate_allocator.cc for three layers.
@@ -44,11 +45,12 @@ const LAYER_FRAMES: [f64; 3] = [1.6, 1.2, 1.0];
 const CPU_USED: i32 = -6;
 const TICKS_PER_SECOND: u32 = 90_000;
 /// Largest time step between pictures, in picture intervals. libvpx treats a pause as the
-/// future rate of pictures and distributes its bits accordingly: after pictures were
+/// future rate of pictures and distributes its bits accordingly. After pictures are
 /// skipped because the network is slow, the following ones would be several times as
-/// large, and with temporal layers it may then drop every one permanently. libwebrtc
-/// always advances by one interval (`libvpx_vp8_encoder.cc`); we use two, so that cameras
-/// which halve their rate in the dark get the whole rate. `examples/low_rate` shows it.
+/// large, and with temporal layers it might then drop every picture permanently.
+/// libwebrtc always advances by one interval (`libvpx_vp8_encoder.cc`); we use two, so
+/// that cameras that halve their frame rate in the dark get the full bit rate.
+/// `examples/low_rate` shows it.
 const MAX_STEP: i64 = 2;
 
 impl RawEncoder {
@@ -209,14 +211,14 @@ impl RawEncoder {
         Ok(())
     }
 
-    /// Makes libvpx count at least this many bytes for the next picture.
+    /// Makes libvpx credit at least this many bytes to the next picture.
     pub fn tell_share(&mut self, bytes: f64) -> Result<(), VideoError> {
         let frames = match self.is_layered() {
             true => LAYER_FRAMES[usize::from(LAYERS[self.position])],
             false => 1.0,
         };
         let bps = bytes * 8.0 * f64::from(self.config.fps) / frames;
-        // A lower rate would cut the bits that libvpx has saved.
+        // A lower rate would reduce the bits that libvpx has saved.
         let rate = Rate::from_bps(bps as u64).max(self.config.rate);
         self.tell_kbps(kbps(rate))
     }
@@ -246,7 +248,7 @@ impl RawEncoder {
         self.copied
     }
 
-    /// Begins the pattern of temporal layers again.
+    /// Restarts the pattern of temporal layers.
     pub fn begin_pattern(&mut self) {
         self.position = 0;
     }

@@ -33,7 +33,7 @@ fn pictures(count: u64) -> Vec<Picture> {
         .collect()
 }
 
-/// Encodes the pictures, which are numbered from `first` on.
+/// Encodes the pictures, numbered from `first`.
 fn encode(encoder: &mut Vp8Encoder, pictures: &[Picture], first: u32) -> Vec<EncodedFrame> {
     let encode = |(n, picture)| {
         let timestamp = (first + n as u32) * (90_000 / FPS);
@@ -42,7 +42,7 @@ fn encode(encoder: &mut Vp8Encoder, pictures: &[Picture], first: u32) -> Vec<Enc
     pictures.iter().enumerate().filter_map(encode).collect()
 }
 
-/// Returns the rate of frames that were made from this many pictures.
+/// Returns the rate of frames made from this many pictures.
 fn kbps(frames: &[EncodedFrame], pictures: u32) -> f64 {
     let bytes: usize = frames.iter().map(|f| f.data.len()).sum();
     bytes as f64 * 8.0 * f64::from(FPS) / f64::from(pictures) / 1000.0
@@ -73,7 +73,7 @@ fn a_new_rate_is_met_in_place_within_a_second() {
     encoder.set_rate(Rate::from_kbps(300)).unwrap();
     let change = encode(&mut encoder, &pictures[90..120], 90);
     let settled = encode(&mut encoder, &pictures[120..], 120);
-    // Both of two seconds; dropped pictures count as nothing sent.
+    // Both over two seconds; a dropped picture counts as zero bytes.
     let (steady_kbps, settled_kbps) = (kbps(&steady, 60), kbps(&settled, 60));
     assert!(
         (720.0..880.0).contains(&steady_kbps),
@@ -145,8 +145,7 @@ fn flags_tell_what_nothing_depends_on_and_where_layers_may_be_joined() {
         );
         assert_eq!(frame.layer_sync, [1, 2].contains(&(n % 4)), "picture {n}");
     }
-    // Joining layer 2 at its sync point needs layer 0 only: picture 5 after
-    // 0 and 4.
+    // Joining layer 2 at its sync point needs only layer 0: picture 5 after 0 and 4.
     let mut whole = Vp8Decoder::new().unwrap();
     let expected: Vec<_> = frames
         .iter()
@@ -210,7 +209,7 @@ fn a_picture_beyond_the_bound_is_refused_before_it_takes_memory() {
         frame[8..10].copy_from_slice(&height.to_le_bytes());
         frame
     };
-    // The two bits above a side ask for upscaling and change nothing here.
+    // The two bits above a dimension request upscaling and have no effect here.
     for (width, height) in [
         (16_383, 16_383),
         (0xffff, 0xffff),

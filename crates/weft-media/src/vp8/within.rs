@@ -1,10 +1,11 @@
-//! A picture within a budget: encoded, and encoded again while it is too large.
+//! Encodes a picture within a budget: repeats the encoding while the picture is too
+//! large.
 //!
-//! libvpx cannot take a frame back. A keyframe does not need it: another one replaces it,
-//! since it resets all state. Any other frame is encoded so that it changes only one
-//! reference buffer, which is copied before and restored after: it does not change the
-//! probabilities of the entropy coder or the other buffers. The tests compare the
-//! encoder's buffers with a decoder's output.
+//! libvpx cannot undo a frame. For a keyframe this is not needed, because another
+//! keyframe resets all state and replaces it. Any other frame is encoded so that it
+//! changes only one reference buffer, which is copied before and restored afterwards; it
+//! changes neither the probabilities of the entropy coder nor the other buffers. The
+//! tests compare the encoder's buffers with a decoder's output.
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +34,7 @@ impl Within<'_> {
         picture: &Picture,
         keyframe: bool,
     ) -> Result<Option<EncodedFrame>, VideoError> {
-        // At least one, for the calculation.
+        // At least one, for the division.
         let bytes = self.budget.0.max(1) as f64;
         let result = self.first_that_fits(picture, keyframe, bytes);
         let settled = self.raw.set_bounds(Bounds::DEFAULT);
@@ -74,8 +75,8 @@ impl Within<'_> {
             if let Some(buffer) = buffer {
                 self.raw.put_back(buffer)?;
             }
-            // Rate control counts every attempt: it regains the bits of the discarded
-            // attempt for this one.
+            // Rate control counts every attempt; this returns the bits of the discarded
+            // attempt to it.
             self.raw.tell_share(size)?;
             self.raw.set_bounds(Bounds {
                 finest: quantizer,
@@ -91,7 +92,7 @@ impl Within<'_> {
         Ok(Some(frame))
     }
 
-    /// Returns the default limits, with a finest quantizer that is likely to fit.
+    /// Returns the default limits with a finest quantizer that is likely to fit.
     fn first_bounds(&self, keyframe: bool, bytes: f64, slope: f64) -> Bounds {
         let Bounds {
             finest,

@@ -7,12 +7,12 @@ use super::{Buffer, cause, configure};
 use crate::Pace;
 use crate::audio::{BLOCK_SAMPLES, CHANNELS, SoundBlock, Speaker, SpeakerError};
 
-/// An ALSA playback device. [`Speaker::write`] blocks until it has room for 10 ms.
+/// ALSA playback device. [`Speaker::write`] blocks until there is space for 10 ms.
 pub struct AlsaSpeaker {
     name: String,
     pcm: PCM,
     channels: usize,
-    /// Blocks that fill the buffer but for one.
+    /// Number of blocks that fill the buffer except for one.
     prefill: usize,
 }
 
@@ -23,8 +23,8 @@ const BUFFER: Buffer = Buffer {
     periods: 4,
 };
 
-/// Time after which a device that takes no sound has failed, in milliseconds. Chosen by
-/// us: many buffers.
+/// Time in milliseconds after which a device that accepts no sound counts as failed.
+/// Chosen by us: many buffers.
 const STUCK_MS: u32 = 1_000;
 
 impl AlsaSpeaker {
@@ -45,7 +45,8 @@ impl AlsaSpeaker {
         Ok(speaker)
     }
 
-    /// Fills the buffer with silence but for one block, with which the device starts.
+    /// Fills the buffer with silence except for one block; the next block starts the
+    /// device.
     fn prefill(&self) -> alsa::Result<()> {
         let silence = vec![0; BLOCK_SAMPLES * self.channels];
         let io = self.pcm.io_i16()?;
@@ -66,7 +67,7 @@ impl AlsaSpeaker {
             };
             match written {
                 Ok(written) => done += written * self.channels,
-                // An underrun or a suspend: start again with a full buffer.
+                // An underrun or a suspend: restarts with a full buffer.
                 Err(error) => {
                     self.pcm.try_recover(error, true).map_err(cause)?;
                     self.prefill().map_err(cause)?;
@@ -77,8 +78,8 @@ impl AlsaSpeaker {
     }
 }
 
-/// Makes the device start when its buffer is full; returns the number of blocks that
-/// fill it but for one.
+/// Makes the device start when its buffer is full; returns the number of blocks that fill
+/// it except for one.
 fn start_when_full(pcm: &PCM) -> alsa::Result<usize> {
     let (buffer, _) = pcm.get_params()?;
     let blocks = buffer as i64 / BLOCK_SAMPLES as i64;
@@ -102,7 +103,7 @@ impl Speaker for AlsaSpeaker {
         for (out, sample) in both {
             match out {
                 [mono] => *mono = ((i32::from(sample[0]) + i32::from(sample[1])) / 2) as i16,
-                // Further loudspeakers stay silent.
+                // Further channels stay silent.
                 [left, right, ..] => (*left, *right) = (sample[0], sample[1]),
                 [] => {}
             }

@@ -2,8 +2,8 @@ use weft_units::Rng;
 
 use super::*;
 
-/// Syllables of noise: 240 ms of sound, 80 ms of silence, each with another loudness and
-/// colour.
+/// Syllables of noise: 240 ms of sound and 80 ms of silence, each with a different
+/// loudness and colour.
 fn speech(seed: u64, seconds: usize) -> Vec<f64> {
     let mut random = Rng::new(seed);
     let (mut low, mut loudness, mut colour) = (0.0, 0.0, 0.5);
@@ -43,7 +43,7 @@ fn energy(block: &[i16]) -> f64 {
     block.iter().map(|s| f64::from(*s).powi(2)).sum()
 }
 
-/// Energy at the microphone before and after, of the seconds from `from` on.
+/// Energy at the microphone before and after cancellation, starting at second `from`.
 fn energies(far: &[f64], heard: &[f64], from: usize) -> (f64, f64) {
     let mut canceller = EchoCanceller::default();
     let (mut before, mut after) = (0.0, 0.0);
@@ -104,6 +104,6 @@ fn a_microphone_is_cleaned_of_the_blocks_that_its_reference_gets() {
     }
     let less = 10.0 * (before / after.max(1.0)).log10();
     assert!(less >= 20.0, "only {less:.1} dB less");
-    // Nobody reads: the reference drops what does not fit.
+    // Without a reader, the reference drops blocks that do not fit.
     (0..2 * WAITING_BLOCKS).for_each(|_| reference.play(&block(&far, 0)));
 }

@@ -5,7 +5,7 @@ use crate::audio::{FRAME_SAMPLES, OpusDecoder, OpusEncoder, tests::strength};
 
 const TICKS: u32 = FRAME_SAMPLES as u32;
 
-/// Packets of a sine with this amplitude, of at most 32767.
+/// Packets of a sine with this amplitude, at most 32767.
 fn packets(hertz: f64, amplitude: f64, count: usize) -> Vec<Vec<u8>> {
     let mut encoder = OpusEncoder::new(Rate::from_kbps(64)).unwrap();
     let step = std::f64::consts::TAU * hertz / f64::from(SAMPLE_RATE);
@@ -28,7 +28,7 @@ fn level(block: &[i16]) -> f64 {
     (squares / block.len() as f64).sqrt()
 }
 
-/// Plays one packet and two blocks at a time, without the packets that `is_lost` names;
+/// Plays one packet and two blocks at a time, without the packets selected by `is_lost`;
 /// returns the blocks of each packet.
 fn play(
     mixer: &mut RoomMixer,
@@ -74,7 +74,7 @@ fn a_sum_above_full_scale_is_not_clipped() {
     };
     let loud = wave(1.5 * FULL);
     let (wanted, harmonic) = (strength(&loud, 500.0), strength(&loud, 1_500.0));
-    // Rounder than a sine at its peaks, so a little above 1.
+    // The peaks are rounder than those of a sine, so the level is slightly above 1.
     assert!((0.9..1.05).contains(&wanted), "{wanted}");
     // Clipping at two thirds has a third harmonic of 0.16.
     assert!(harmonic < 0.03, "{harmonic}");
@@ -107,7 +107,7 @@ fn a_loss_is_noticed_before_the_next_packet_only_if_the_buffer_is_empty() {
         mixer.push("a", n * TICKS, &packets[n as usize]);
     }
     mixer.read();
-    // Enough waits: the gap is filled by the packet after it.
+    // Enough sound waits, so the following packet fills the gap.
     mixer.push("a", 4 * TICKS, &packets[4]);
     assert_eq!((mixer.counts().recovered, mixer.counts().concealed), (1, 0));
     mixer.push("a", 7 * TICKS, &packets[7]);
@@ -119,7 +119,7 @@ fn a_loss_is_noticed_before_the_next_packet_only_if_the_buffer_is_empty() {
 #[test]
 fn the_clocks_of_sender_and_sound_card_may_differ() {
     let packets = packets(300.0, 10_000.0, 50);
-    // Parts per million by which the sender is faster; two minutes each.
+    // Drift of the sender in parts per million; two minutes each.
     for drift in [-500, -100, 100, 500] {
         let mut mixer = RoomMixer::default();
         let (mut most, mut sent) = (0, 0);

@@ -4,12 +4,13 @@
 use super::filter::Grey;
 use super::gamma::ln_gamma;
 
-/// Eighteen at each of two sizes.
+/// Number of features: eighteen at each of two sizes.
 pub const COUNT: usize = 36;
 /// Avoids a division by zero in flat areas: Mittal et al., equation 1, for values up to 1
 /// instead of 255.
 const C: f32 = 1.0 / 255.0;
-/// Smallest number of lines and columns; below it the half-size copy has too few samples.
+/// Minimum number of lines and columns; with fewer, the half-size copy has too few
+/// samples.
 const LEAST: usize = 16;
 /// Offsets of neighbours in products, in lines and columns: to the right, below, and on
 /// both diagonals. Values beyond the edges are zero.
@@ -112,7 +113,7 @@ impl Features {
     }
 }
 
-/// The values on one side of zero.
+/// Values on one side of zero.
 #[derive(Default)]
 struct Side {
     squares: f64,

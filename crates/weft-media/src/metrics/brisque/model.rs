@@ -118,7 +118,7 @@ fn read(path: &Path) -> Result<String, BrisqueError> {
     })
 }
 
-/// Returns the numbers behind this word.
+/// Returns the numbers after this word.
 fn behind(text: &str, word: &str) -> Vec<f64> {
     text.split_once(word)
         .map_or(Vec::new(), |(_, text)| numbers(text))

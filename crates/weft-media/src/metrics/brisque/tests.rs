@@ -10,8 +10,8 @@ use super::gamma::ln_gamma;
 use super::{Brisque, BrisqueError};
 use crate::Picture;
 
-/// OpenCV 4.10, `cv2.quality.QualityBRISQUE_compute`, of [`pattern`] after repeated
-/// smoothing: width, height, repetitions, sum of the samples, score.
+/// Results of OpenCV 4.10, `cv2.quality.QualityBRISQUE_compute`, for [`pattern`] after
+/// repeated smoothing: width, height, repetitions, sum of the samples, score.
 const OPENCV: [(usize, usize, usize, u64, f64); 6] = [
     (320, 180, 0, 8_241_735, 54.7131),
     (320, 180, 1, 8_216_071, 61.2534),
@@ -21,7 +21,7 @@ const OPENCV: [(usize, usize, usize, u64, f64); 6] = [
     (97, 65, 4, 874_305, 76.9878),
 ];
 
-/// `cv2.quality.QualityBRISQUE_computeFeatures` of the first of them.
+/// Result of `cv2.quality.QualityBRISQUE_computeFeatures` for the first of them.
 const FEATURES: [f64; 36] = [
     4.795, 0.35395, 1.146, 0.10207, 0.0755, 0.17191, 1.186, 0.07032, 0.08378, 0.1483, 1.209,
     -0.06965, 0.14084, 0.07891, 1.017, 0.08813, 0.09543, 0.18752, 7.209, 0.53488, 1.229, 0.02016,
@@ -161,7 +161,7 @@ fn luma_is_spread_as_a_screen_shows_it() {
         brisque.score(&picture).unwrap(),
         brisque.score_grey(width, height, &picture.y).unwrap(),
     );
-    // Rounding costs a little; the narrower range is another picture.
+    // Rounding changes the score slightly; the narrower range gives another picture.
     assert!((screen - 54.7131).abs() < 1.0, "{screen}");
     assert!((luma - 54.7131).abs() > 0.02, "{luma}");
 }
