@@ -1,6 +1,6 @@
-//! Embeds the report page that Vite has built into `web/report/dist`, the
-//! scenarios and the clients under test: writes tables of their files for
-//! `src/catalogue.rs` and `src/engine/emu/client/programs.rs`.
+//! Embeds the report page (built by Vite in `web/report/dist`), the scenarios and the
+//! clients under test. Writes tables of their files for `src/catalogue.rs` and
+//! `src/engine/emu/client/programs.rs`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,7 @@ fn main() {
     let scenarios = root.join("../../scenarios");
     println!("cargo::rerun-if-changed={}", scenarios.display());
     embed(&scenarios, &["toml"], &out.join("scenarios.rs"));
-    // Build output and installed packages have other extensions, or are in a folder of
-    // their own.
+    // Build output and installed packages have other extensions, or their own folder.
     let sources = ["md", "mjs", "js", "py", "txt", "go", "mod", "sum"];
     embed(
         &root.join("../../clients"),

@@ -1,4 +1,4 @@
-//! Catalogue of scenarios: files, and sets of them in `scenarios/` or embedded in the
+//! Catalogue of scenarios: files, and sets of files in `scenarios/` or embedded in the
 //! program.
 
 use std::fs;
@@ -13,10 +13,10 @@ use crate::scenario::{Custom, Scenario, ScenarioError};
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
 /// Folder of the sets, relative to the working directory.
 const FOLDER: &str = "scenarios";
-/// File of a set that declares tables of its results; it is not a scenario.
+/// File of a set that declares tables of its results; not a scenario.
 const TABLES: &str = "tables.toml";
 
-/// A scenario that can be named.
+/// Scenario that can be selected by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// `SET/NAME`, or the path of a file.
@@ -31,7 +31,7 @@ enum From {
 }
 
 impl Entry {
-    /// Returns the set that it belongs to.
+    /// Returns its set.
     #[must_use]
     pub fn set(&self) -> &str {
         self.name.split_once('/').map_or("", |(set, _)| set)
@@ -45,8 +45,8 @@ impl Entry {
         self.scenario_with(set, &Custom::default())
     }
 
-    /// Reads it like [`Entry::scenario`], for a program with controllers and schedulers
-    /// of its own.
+    /// Reads it like [`Entry::scenario`], for a program with its own controllers and
+    /// schedulers.
     ///
     /// # Errors
     /// The error in the scenario.
@@ -98,7 +98,7 @@ pub fn embedded() -> Vec<Entry> {
 }
 
 /// Finds one scenario by the path of its file, or an embedded one by `SET/NAME`,
-/// whatever the working directory contains.
+/// regardless of the working directory.
 ///
 /// # Errors
 /// If there is none, or if `name` is a set.
@@ -138,7 +138,7 @@ fn is_tables(path: &Path) -> bool {
 /// the set has none.
 ///
 /// # Errors
-/// When there is no such set.
+/// If there is no such set.
 pub fn tables(set: &str) -> Result<(String, Option<String>), String> {
     let set = set.trim_end_matches('/');
     if !entries().iter().any(|entry| entry.set() == set) {
@@ -164,8 +164,8 @@ fn unknown_set(set: &str) -> String {
     unknown_name("there is no set", set, sets.into_iter())
 }
 
-/// Finds scenarios by a file name, `SET/NAME`, the name of a set, or the words that names
-/// of a set begin with: `converge/as-of-2022` finds `converge/as-of-2022-driving` and others.
+/// Finds scenarios by a file name, `SET/NAME`, the name of a set, or the first words of names
+/// in a set: `converge/as-of-2022` finds `converge/as-of-2022-driving` and others.
 ///
 /// # Errors
 /// If there is none; the error lists the existing ones.
@@ -230,15 +230,15 @@ pub fn unknown(name: &str) -> String {
     unknown_name("there is no file or set", name, names.into_iter())
 }
 
-/// Seeds of a comparison; chosen by us: with fewer, chance hides relevant differences,
-/// and this number takes about ten seconds.
+/// Number of seeds of a comparison; chosen by us: with fewer, chance hides relevant
+/// differences; these take about ten seconds.
 const SEEDS: u32 = 20;
 
 /// Returns the scenario of `weft lab compare`: one call over these links, `NAME=SPEC`
 /// each. A pattern of traces gives one seed for each trace instead of the default.
 ///
 /// # Errors
-/// A link without a name, or with that of another.
+/// If a link has no name, or the name of another link.
 pub fn comparison(links: &[String], streams: u32) -> Result<String, String> {
     let mut names = Vec::new();
     let mut tables = String::new();
@@ -296,7 +296,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a file among others is a scenario: it has links or flows, or is unreadable,
-/// which must be reported. Folders of experiments may hold other TOML files.
+/// which must be reported. Folders of experiments may contain other TOML files.
 fn is_meant(path: &Path) -> bool {
     let Ok(text) = fs::read_to_string(path) else {
         return true;

@@ -1,8 +1,7 @@
-//! Formatting of numbers for people.
+//! Formatting of numbers for display.
 
-/// Formats three significant figures; whole numbers stay whole. The report formats
-/// numbers by equal rules (`web/report/figures.ts`), so that a figure looks alike
-/// everywhere.
+/// Formats three significant figures; whole numbers stay whole. The report uses the same
+/// rules (`web/report/figures.ts`), so that a figure looks the same everywhere.
 #[must_use]
 pub fn figure(value: f64) -> String {
     let size = value.abs();

@@ -1,9 +1,10 @@
 //! The lab: scenario files, runs over systems and seeds, metrics, statistics,
 //! reports.
 //!
-//! [`Scenario`] is the content of a file. [`run`] makes a plan of it, an [`engine`] makes
-//! the record of each run, [`measure`] evaluates one run, [`outcome`] all runs together,
-//! and [`output`] writes the results. [`recording`] reads real calls, for the same report.
+//! [`Scenario`] is the content of a file. [`run`] plans its runs, an [`engine`] makes the
+//! record of each run, [`measure`] evaluates one run, [`outcome`] evaluates all runs
+//! together, and [`output`] writes the results. [`recording`] reads real calls for the
+//! same report.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +23,7 @@ pub mod scenario;
 pub mod statistics;
 pub mod table;
 
-/// Version and, if built from a repository, commit of this program.
+/// Version of this program, with the commit if it was built from a repository.
 pub const VERSION: &str = env!("WEFT_VERSION");
 
 pub use names::unknown_name;

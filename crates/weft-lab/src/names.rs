@@ -1,4 +1,4 @@
-//! Suggestions for misspelt names, and names of files.
+//! Suggestions for misspelt names, and file names.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -32,8 +32,8 @@ pub fn unknown_name<'a>(
     format!("{what} `{found}`: {}", help.join(" "))
 }
 
-/// Returns the number of edits between two names, where an exchange of neighbours counts
-/// as one (optimal string alignment, after Damerau 1964).
+/// Returns the number of edits between two names, where a swap of neighbours counts as
+/// one (optimal string alignment, after Damerau 1964).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
@@ -65,8 +65,8 @@ pub fn file_name(system: &str) -> String {
         .collect()
 }
 
-/// Returns a static copy of a text: for names of the program itself that were read back
-/// from a file. There are few, and each is stored once.
+/// Returns a static copy of a text, for the program's own names that were read back from
+/// a file. There are few, and each is stored once.
 pub fn interned(name: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Statistics over many runs: a centre and the interval that contains the true one with
-//! 95 % confidence.
+//! Statistics over many runs: a centre, and the interval that contains the true centre
+//! with 95 % confidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ impl Centre {
     }
 }
 
-/// With fewer values no two order statistics enclose the median with 95 %.
+/// With fewer values, no two order statistics enclose the median with 95 %.
 const SIX: u32 = 6;
 
 /// A centre with its interval.
@@ -49,7 +49,7 @@ impl Estimate {
         }
     }
 
-    /// Cuts off the interval's part below zero, for values that are never negative.
+    /// Removes the part of the interval below zero, for values that are never negative.
     #[must_use]
     pub fn non_negative(self) -> Estimate {
         let interval = self.interval.map(|(low, high)| (low.max(0.0), high));
@@ -70,7 +70,7 @@ impl Estimate {
 }
 
 /// Returns the centre of `here - there`, seed by seed: the effect of one system with
-/// everything else equal (paired samples). Ignores a seed without both values.
+/// everything else equal (paired samples). Ignores seeds without both values.
 #[must_use]
 pub fn paired(here: &[Option<f64>], there: &[Option<f64>], centre: Centre) -> Option<Estimate> {
     let pairs = here.iter().zip(there);
@@ -96,7 +96,7 @@ pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (n > 0).then(|| sum / f64::from(n))
 }
 
-/// Mean with `mean ± t · s / sqrt(n)`, s with n - 1 (Student 1908).
+/// Returns the mean with `mean ± t · s / sqrt(n)`, where s uses n - 1 (Student 1908).
 fn with_mean(values: &[f64]) -> Option<Estimate> {
     let n = values.len();
     if n == 0 {
@@ -116,9 +116,9 @@ fn with_mean(values: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// Median with the narrowest symmetric pair of order statistics that holds it
-/// with at least 95 % (sign test; Conover 1999, section 3.2). Fewer than six
-/// values cannot give 95 %: then the interval is their whole range.
+/// Returns the median with the narrowest symmetric pair of order statistics that contains
+/// it with at least 95 % (sign test; Conover 1999, section 3.2). Fewer than six values
+/// cannot give 95 %, so the interval is their whole range.
 fn with_median(values: &[f64]) -> Option<Estimate> {
     let n = values.len();
     let mut sorted = values.to_vec();
@@ -147,9 +147,9 @@ fn with_median(values: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// The 97.5 % quantile of Student's t, by degrees of freedom (table of the
-/// NIST/SEMATECH e-Handbook, section 1.3.6.7.2); between its rows linear in
-/// 1/df, which is exact to the third decimal.
+/// Returns the 97.5 % quantile of Student's t, by degrees of freedom (table of the
+/// NIST/SEMATECH e-Handbook, section 1.3.6.7.2). Interpolates between its rows linearly
+/// in 1/df, which is exact to the third decimal.
 fn student_t(degrees: usize) -> f64 {
     const FIRST: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,

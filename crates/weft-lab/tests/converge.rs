@@ -1,5 +1,4 @@
-//! The scenario set `converge`: every scenario runs and gives the metrics that it
-//! requests.
+//! Scenario set `converge`: every scenario runs and gives the metrics that it requests.
 
 mod simulated;
 
@@ -130,11 +129,11 @@ fn only_a_caller_on_wifi_alone_loses_the_call_out_of_range() {
     // At home, on the way out and back: with the neighbours' traffic.
     for part in ["throughput_mbps#1", "throughput_mbps#5"] {
         let mbps = value("webrtc@wifi", part);
-        // 10 Mbit/s, and 40 repair packets for 100 where 1 % is lost.
+        // 10 Mbit/s, and 40 repair packets per 100 at 1 % loss.
         assert!((1.0..14.5).contains(&mbps), "{part}: {mbps}");
     }
-    // From 75 to 105 s there is no WiFi except for moments of better signal while
-    // walking: one at 102 s, after which the pictures freeze again.
+    // From 75 to 105 s there is no WiFi, except for moments of better signal while
+    // walking: one is at 102 s, after which the pictures freeze again.
     let frozen = value("webrtc@wifi", "freeze_s#3");
     assert!((26.0..=30.0).contains(&frozen), "{frozen}");
     assert!(value("webrtc@wifi", "throughput_mbps#3") < 0.2);

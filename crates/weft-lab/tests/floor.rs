@@ -1,4 +1,4 @@
-//! The system `floor`: the bound that no call can beat, compared with calls.
+//! System `floor`: the bound that no call can beat, compared with calls.
 
 mod simulated;
 
@@ -46,8 +46,8 @@ via = ["a"]
     );
     let outcome = outcome(&scenario);
     let floor = values(&outcome, "floor@a");
-    // 685 bytes at 1 Mbit/s are 5.48 ms; from the picture of 3967 ms to that
-    // of 6000 ms.
+    // 685 bytes at 1 Mbit/s take 5.48 ms; from the picture at 3967 ms to the one at 6000
+    // ms.
     assert_eq!(floor["e2e_ms_p95"], 30.48);
     assert_eq!(floor["freeze_s"], 2.033);
     assert_eq!((floor["freeze_count"], floor["fps"]), (1.0, 24.0));
@@ -71,7 +71,7 @@ via = ["a"]
         "ifd_ms",
     ];
     assert_eq!(names, known);
-    // Other systems have theirs.
+    // Other systems have their own.
     let has = |name: &str| floor.contains_key(name);
     assert!(has("throughput_mbps.load") && has("fps.call") && !has("throughput_mbps.call"));
 
@@ -82,7 +82,7 @@ via = ["a"]
 }
 
 /// A call with fewer pictures has a longer freeze threshold, and jitter or small pictures
-/// can be in its favour.
+/// may favour it.
 const TOLERANCE_S: f64 = 0.2;
 
 #[test]
@@ -127,7 +127,7 @@ lte = "trace=generated:driving/lte,delay=30ms"
             assert!(least <= latency, "{text}");
         }
     }
-    // The count of runs worse than the best single link is about calls, and the floor is
+    // The number of runs worse than the best single link covers calls, and the floor is
     // not a call.
     let worse = outcome.worse_than_single();
     let of_weft = worse

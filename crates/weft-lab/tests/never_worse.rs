@@ -1,13 +1,13 @@
 //! The promise: a call over several links is never worse than over the best of them
-//! alone. Checks every run, with bounds on both sides: neither worse than the best link,
-//! nor better than [the floor](weft_lab::scenario::SystemKind::Floor).
+//! alone. Checks every run against bounds on both sides: not worse than the best link,
+//! and not better than [the floor](weft_lab::scenario::SystemKind::Floor).
 
 mod simulated;
 
 use weft_lab::outcome::Outcome;
 use weft_lab::{Scenario, catalogue};
 
-/// Difference that users do not notice, and that therefore does not count.
+/// Difference that users do not notice, and which therefore does not count.
 const FROZEN_S: f64 = 0.3;
 const FPS: f64 = 0.5;
 const LATENCY: (f64, f64) = (1.1, 20.0);
@@ -19,16 +19,16 @@ const BELOW_FLOOR_S: f64 = 0.2;
 struct Seen {
     frozen_s: f64,
     latency_ms: f64,
-    /// Frames that can be seen: a stall that ends with many at once is no better.
+    /// Visible frames: a stall that ends with many frames at once is not better.
     fps: f64,
 }
 
-/// A run that is known to be worse by more than that, with a limit.
+/// Run that is known to be worse by more than that, with a limit.
 #[derive(Clone, Copy)]
 struct Known {
     seed: usize,
     metric: &'static str,
-    /// The least pictures per second, or the largest value of other metrics.
+    /// Minimum pictures per second, or maximum of other metrics.
     limit: f64,
 }
 
@@ -151,7 +151,7 @@ fn a_walk_with_wifi_and_a_steady_cell_as_in_the_readme() {
         links.join(" --link "),
         systems.join(",")
     );
-    // 0.71 s, where LTE alone never freezes: one of two seeds of twenty that are worse.
+    // 0.71 s, while LTE alone never freezes: one of two worse seeds in twenty.
     let known = Known {
         seed: 4,
         metric: "freeze_s",
@@ -175,7 +175,7 @@ fn links_that_die_or_lose_most_of_their_capacity() {
 
 #[test]
 fn generated_links() {
-    // 97 ms, where the better link has 66.
+    // 97 ms, compared with 66 for the better link.
     let known = Known {
         seed: 5,
         metric: "e2e_ms_p95",

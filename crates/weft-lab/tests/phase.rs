@@ -21,7 +21,7 @@ fn phases_alone_decide_what_a_constant_rate_loses() {
     assert_eq!([even.len(), jitter.len()], [12, 12]);
     let least = |losses: &[f64]| losses.iter().copied().fold(1.0, f64::min);
     let most = |losses: &[f64]| losses.iter().copied().fold(0.0, f64::max);
-    // Started at one time it loses nothing, at another one in a hundred.
+    // With one start time it loses nothing, with another one in a hundred.
     assert_eq!(least(&even), 0.0, "{even:?}");
     assert!((0.005..0.015).contains(&most(&even)), "{even:?}");
     // With jitter every phase has losses.

@@ -15,7 +15,7 @@ const RUNS: [&str; 3] = [
     "duration=\"120s\"",
 ];
 
-/// The file's value, and every candidate with its residual.
+/// Value of the file, and every candidate with its residual.
 pub struct Devices {
     pub in_file: f64,
     pub tried: Vec<(f64, f64)>,
@@ -23,7 +23,7 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Measures all candidates with one run, as the delay is a sum.
+    /// Measures all candidates with one run, because the delay is a sum.
     pub fn measure() -> Devices {
         let scenario = read(SCENARIO, &RUNS.map(str::to_owned));
         let setup = &scenario.variants[0].setup;

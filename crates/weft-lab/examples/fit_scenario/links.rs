@@ -22,11 +22,11 @@ pub const OF_A_FIT: Runs = Runs {
     seconds: 120,
 };
 
-/// Margin above the smallest residual within which candidates fit. Chosen by us, after a
-/// trial of 0.03: about as much as the residual varies with the seed.
+/// Margin above the smallest residual within which candidates fit. Chosen by us after a
+/// trial of 0.03: about the variation of the residual with the seed.
 pub const MARGIN: f64 = 0.05;
 
-/// A link of a scenario.
+/// Link of a scenario.
 #[derive(Debug)]
 pub struct Fit {
     pub scenario: &'static str,
@@ -46,7 +46,7 @@ const fn fit(scenario: &'static str, link: &'static str) -> Fit {
     Fit { scenario, link }
 }
 
-/// A fitted parameter of each link; the search follows their order.
+/// Fitted parameter of each link; the search follows their order.
 #[derive(Debug)]
 pub struct Parameter {
     pub name: &'static str,
@@ -103,7 +103,7 @@ impl Parameter {
     }
 }
 
-/// A link with a generated trace, as a scenario file has it.
+/// Link with a generated trace, in the form of a scenario file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conditions {
     /// Capacity, and the lengths of fades, handovers and outages.
@@ -140,7 +140,8 @@ impl Conditions {
         else {
             panic!("{link}: a generated trace, burst loss and a queue in ms are fitted")
         };
-        // Rounds a value that was a decimal fraction before it became probabilities.
+        // Rounds a value that was a decimal fraction before its conversion to
+        // probabilities.
         let decimal = |value: f64| (value * 1e6).round() / 1e6;
         Conditions {
             trace: *trace,
@@ -172,7 +173,7 @@ impl Fit {
     }
 }
 
-/// Measures candidates, and remembers the results.
+/// Measures candidates and remembers the results.
 pub struct Bench {
     fit: &'static Fit,
     runs: Runs,
@@ -231,7 +232,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the value with the smallest residual, the first of equals.
+    /// Returns the value with the smallest residual; the first one if several are equal.
     fn best(&self) -> (f64, f64) {
         let tried = self.tried.iter().copied();
         let least = tried.min_by(|a, b| a.1.total_cmp(&b.1));
@@ -265,13 +266,13 @@ impl Sweep {
     }
 }
 
-/// Replaces one parameter after the other by its best value until none improves.
+/// Replaces one parameter after another by its best value until none improves.
 pub fn search(bench: &mut Bench, mut at: Conditions) -> Conditions {
     loop {
         let before = at.clone();
         for parameter in PARAMETERS {
             let sweep = Sweep::of(bench, parameter, parameter.candidates, &at);
-            // A value that fits is kept, even if another one is slightly better.
+            // A fitting value is kept, even if another one is slightly better.
             if sweep.wrong(parameter.of(&at)).is_some() {
                 at = parameter.with(&at, sweep.best().0);
             }

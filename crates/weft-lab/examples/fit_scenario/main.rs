@@ -1,10 +1,10 @@
-//! Tries values of the fitted parameters in scenario files, and prints the distance of
-//! the results from the published ones (`docs/results/converge-as-published.md`):
+//! Tries values of the fitted parameters in scenario files, and prints how far the
+//! results are from the published ones (`docs/results/converge-as-published.md`):
 //!
 //! `cargo run --release -p weft-lab --example fit_scenario -- links [SCENARIO [LINK]] [PARAMETER=VALUE]... [search]`
 //!
 //! `PARAMETER=VALUE` replaces the file's value of that parameter. `search` replaces one
-//! parameter after the other by its best value until none improves.
+//! parameter after another by its best value until none improves.
 //!
 //! `... -- devices` fits the delay of cameras and screens. Candidates that fit are
 //! marked. Exits with status 1 if a file contains a value that does not fit.
@@ -144,9 +144,9 @@ mod tests {
         }
     }
 
-    /// Too few and too short runs for a fit of their own, but a fifth of these losses
-    /// gives residuals several margins apart. The program itself takes minutes for all
-    /// links and parameters.
+    /// There are too few and too short runs for a fit, but a fifth of these losses gives
+    /// residuals several margins apart. The program itself takes minutes for all links
+    /// and parameters.
     #[test]
     fn the_losses_of_the_drive_are_those_that_fit() {
         let runs = Runs {

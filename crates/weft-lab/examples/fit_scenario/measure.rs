@@ -8,7 +8,7 @@ use weft_lab::engine::sim::Simulator;
 use weft_lab::outcome::Outcome;
 use weft_lab::{Scenario, catalogue, run};
 
-/// A published value that a parameter is fitted to, with our result.
+/// Published value to which a parameter is fitted, with our result.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// System and metric.
@@ -18,8 +18,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns their difference as the logarithm of their ratio: 0.1 is about 10 %.
-    /// Results below a hundredth of the published value count as a hundredth.
+    /// Returns the difference as the logarithm of the ratio: 0.1 is about 10 %. Results
+    /// below a hundredth of the published value count as a hundredth.
     pub fn residual(&self) -> f64 {
         (self.here / self.published).max(0.01).ln()
     }
@@ -32,8 +32,8 @@ pub fn read(name: &str, set: &[String]) -> Scenario {
     read.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs a scenario; returns the rows with this mark in their source. A range counts as
-/// its middle.
+/// Runs a scenario; returns the rows whose source has this mark. A range counts as its
+/// middle.
 pub fn fitted_rows(scenario: &Scenario) -> Vec<Row> {
     const MARK: &str = "(fitted)";
     let mut outcome = Outcome::new(scenario);

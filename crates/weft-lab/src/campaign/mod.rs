@@ -1,5 +1,5 @@
-//! Campaigns: scenarios with engines and clients, in an order and with repetitions, as
-//! one file. An interrupted campaign can be continued.
+//! Campaigns: one file with scenarios, engines, clients, their order and repetitions. An
+//! interrupted campaign can be resumed.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub struct Campaign {
     pub jobs: Vec<Job>,
 }
 
-/// A scenario with a client.
+/// Scenario with a client.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Folder below that of the campaign.
@@ -30,7 +30,7 @@ pub struct Job {
     pub scenario: Scenario,
     /// Engines that run it, one after the other.
     pub engines: Vec<EngineKind>,
-    /// The client under test.
+    /// Client under test.
     pub client: Client,
     /// Whether runs in which the machine was too slow count, with a note.
     pub keeps_rejected: bool,
@@ -43,15 +43,15 @@ pub struct Job {
 pub enum Order {
     /// All seeds of the job together.
     AtOnce,
-    /// One seed of each consecutive job, then the next seed: after any stop, all jobs
-    /// have equally many seeds.
+    /// One seed of each consecutive job, then the next seed, so that all jobs have the
+    /// same number of seeds after any stop.
     Rounds,
-    /// In a separate process, beside the processes of the run's other clients; the
-    /// position in the file identifies it.
+    /// In a separate process, in parallel with the run's other clients; the position in
+    /// the file identifies it.
     SideBySide(usize),
 }
 
-/// A campaign that cannot be run; the text has place and remedy.
+/// Error: a campaign cannot be run; the text has the location and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct CampaignError(String);
@@ -60,7 +60,7 @@ pub struct CampaignError(String);
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
     title: String,
-    /// Seeds of every run without its own number. Default 5.
+    /// Number of seeds of every run that does not set its own. Default 5.
     #[serde(default = "five")]
     repetitions: u32,
     runs: Vec<Entry>,
@@ -79,21 +79,21 @@ struct Entry {
     /// Default: only weft.
     #[serde(default)]
     clients: Vec<String>,
-    /// Systems, as in `--systems`; if absent, those of the scenario.
+    /// Systems, as in `--systems`; by default those of the scenario.
     #[serde(default)]
     systems: Vec<String>,
-    /// Number of seeds, as in `--seeds`; if absent, the campaign's repetitions.
+    /// Number of seeds, as in `--seeds`; by default the campaign's repetitions.
     seeds: Option<u32>,
     /// Changes, as in `--set`.
     #[serde(default)]
     set: Vec<String>,
-    /// Whether to keep rejected runs, as `--keep-rejected` does.
+    /// Whether to keep rejected runs, as with `--keep-rejected`.
     #[serde(default)]
     keep_rejected: bool,
     /// Whether to run all seeds together instead of in rounds with the neighbouring jobs.
     #[serde(default)]
     at_once: bool,
-    /// Whether all clients run at once.
+    /// Whether all clients run in parallel.
     #[serde(default)]
     side_by_side: bool,
 }
@@ -115,14 +115,14 @@ const fn five() -> u32 {
     5
 }
 
-/// Changes that the command line makes to a campaign.
+/// Changes to a campaign from the command line.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
-    /// Repetitions of every job; `None`: those of the file.
+    /// Repetitions of every job; `None` for those of the file.
     pub seeds: Option<u32>,
     /// Arguments of `--set` for every scenario.
     pub set: Vec<String>,
-    /// Names of jobs, or of runs with all their clients; empty: all.
+    /// Names of jobs, or of runs with all their clients; empty for all.
     pub only: Vec<String>,
 }
 

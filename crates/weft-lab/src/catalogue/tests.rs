@@ -23,7 +23,7 @@ fn sets_and_names_are_found() {
     let group = find("converge/as-of-2022").unwrap();
     let begins = |name: &str| name.starts_with("converge/as-of-2022-");
     assert!(group.len() > 3 && group.iter().all(|entry| begins(&entry.name)));
-    // A name that is complete stands for itself alone.
+    // A complete name matches only itself.
     assert_eq!(find("converge/driving").unwrap().len(), 1);
     let error = find("demmo").unwrap_err();
     assert!(error.contains("did you mean `demo`?"), "{error}");

@@ -31,7 +31,7 @@ impl EngineKind {
         }
     }
 
-    /// Returns the name for people.
+    /// Returns the display name.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl EngineKind {
         }
     }
 
-    /// Returns a line of help.
+    /// Returns a line for the help text.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -49,8 +49,8 @@ impl EngineKind {
         }
     }
 
-    /// Whether it runs a client's programs in real time, and so needs the machine for
-    /// itself. Otherwise it runs weft's own code, on all processors in parallel.
+    /// Whether it runs a client's programs in real time, and so needs the whole machine.
+    /// Otherwise it runs weft's own code, in parallel on all processors.
     #[must_use]
     pub const fn runs_programs(self) -> bool {
         match self {
@@ -87,7 +87,7 @@ impl Engines {
         }
     }
 
-    /// Returns a line of help.
+    /// Returns a line for the help text.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {

@@ -1,5 +1,5 @@
 //! Engines turn a setup into the record of a run: the simulator in virtual time, the
-//! emulator with real packets and real programs.
+//! emulator with real packets and programs.
 
 #[cfg(feature = "emulator")]
 pub mod emu;

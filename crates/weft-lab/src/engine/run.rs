@@ -8,7 +8,7 @@ use crate::measure::check::Check;
 
 /// Runs setups.
 pub trait Engine: Sync {
-    /// Returns its kind.
+    /// Returns the kind of engine.
     fn kind(&self) -> EngineKind;
 
     /// Returns the number of runs that it executes in parallel, at most `wanted`.
@@ -20,7 +20,7 @@ pub trait Engine: Sync {
     /// The unsupported property, with the remedy.
     fn check(&self, setup: &Setup) -> Result<(), EngineError>;
 
-    /// Executes one run with this seed; `None` if `halt` ended it. `name` is the one of
+    /// Executes one run with this seed; `None` if `halt` ended it. `name` is the name of
     /// its files.
     ///
     /// # Errors
@@ -37,13 +37,13 @@ pub trait Engine: Sync {
 /// Whether to end early.
 pub type Halt<'a> = dyn Fn() -> bool + Sync + 'a;
 
-/// A run that ended.
+/// Completed run.
 #[derive(Clone, Debug)]
 pub struct RunOutput {
     /// Measurements of the run.
     pub record: Record,
     /// Self-checks of the engine.
     pub checks: Vec<Check>,
-    /// Notes that are necessary to judge it.
+    /// Notes that readers need to judge the run.
     pub notes: Vec<String>,
 }

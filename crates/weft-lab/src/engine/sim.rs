@@ -1,4 +1,4 @@
-//! The engine `sim`: virtual time, and as many parallel runs as there are processors.
+//! Engine `sim`: virtual time, and one parallel run per processor.
 
 use std::ops::ControlFlow;
 

@@ -30,10 +30,10 @@ pub struct Tracing {
 }
 
 impl Tracing {
-    /// Creates the folders of the packets and of the events, as far as they are wanted.
+    /// Creates the requested folders for packets and events.
     ///
     /// # Errors
-    /// If one cannot be created.
+    /// If a folder cannot be created.
     pub fn new(pcap: Option<&Path>, qlog: Option<&Path>) -> Result<Tracing, TraceError> {
         for folder in [pcap, qlog].into_iter().flatten() {
             files::create_folder(folder)?;
@@ -100,12 +100,12 @@ impl Engine for Tracing {
     }
 }
 
-/// Returns an error that ends all runs, because the next one would fail, too.
+/// Returns an error that ends all runs, because the next one would fail too.
 fn lacking(error: TraceError) -> EngineError {
     EngineError::Lacking(error.to_string())
 }
 
-/// Writes the packets of a run until an error, which ends it.
+/// Writes the packets of a run until an error, which ends the run.
 struct Observing<'a> {
     halt: &'a Halt<'a>,
     captures: Vec<Capture>,

@@ -6,8 +6,8 @@ use weft_links::{
 };
 use weft_units::{Duration, Instant, Rate, Rng};
 
-/// Capacity over a whole run, by link and station, if it is known beforehand: it is
-/// unknown where stations share a medium.
+/// Capacity over a whole run, by link and station, if it is known beforehand. It is
+/// unknown if stations share a medium.
 #[derive(Clone, Debug)]
 pub struct Capacities(Vec<Vec<Option<Known>>>);
 
@@ -84,7 +84,7 @@ impl Known {
             Capacity::Schedule(schedule) => Known::Steps(schedule.clone()),
             Capacity::Trace(trace) => Known::Steps(trace.schedule().clone()),
             Capacity::Generated(generated) => {
-                // The generator is not used: the trace has its own seed.
+                // The generator is unused, because the trace has its own seed.
                 let rates = generated.rates(&Rng::new(0));
                 let slots = duration.as_nanos() / GeneratedRates::SLOT.as_nanos() + 1;
                 let at = |slot| GeneratedRates::SLOT * slot;
@@ -96,9 +96,9 @@ impl Known {
     }
 }
 
-/// Returns the setup for this seed: generated traces without seeds get seeds that depend
-/// on the run's seed, the link's name and the direction; the component that links at one
-/// place share depends on the place.
+/// Returns the setup for this seed. Generated traces without seeds get seeds that depend
+/// on the run's seed, the link's name and the direction; the component shared by links at
+/// one place depends on the place.
 #[must_use]
 pub fn seeded(mut setup: Setup, seed: u64) -> Setup {
     let rng = Rng::new(seed).stream("traces");

@@ -1,5 +1,5 @@
-//! The self-check: whether the links behaved as the scenario says. The result of a
-//! simulator with wrong conditions is worthless.
+//! Self-check: whether the links behaved as in the scenario. A simulator with wrong
+//! conditions gives worthless results.
 
 use serde::Serialize;
 use weft_experiment::{LinkRecord, StationRecord};
@@ -8,7 +8,7 @@ use weft_units::{Bytes, Duration, Instant};
 
 use super::run::Run;
 
-/// A configured value, and its measurement.
+/// Configured value with its measurement.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Check {
     /// The link and its direction, the flow and its route, or `emulator`.
@@ -19,20 +19,21 @@ pub struct Check {
     pub what: &'static str,
     /// Value from the scenario.
     pub configured: f64,
-    /// Value from the record of the run, in that unit.
+    /// Value from the record of the run, in the same unit.
     pub measured: f64,
-    /// Whether both agree. `rate_mbps` and `queue_ms` are upper bounds: less is correct,
-    /// too. `delay_ms` must be equal within its tolerance, and all others equal.
+    /// Whether both agree. `rate_mbps` and `queue_ms` are upper bounds, so less is
+    /// correct too. `delay_ms` must be equal within its tolerance, and all others must be
+    /// equal.
     pub ok: bool,
 }
 
-/// Largest deviation of propagation and transmission from the configured delay,
+/// Maximum deviation of propagation and transmission from the configured delay, in
 /// milliseconds; jitter has its own tolerance.
 const DELAY_SLACK_MS: f64 = 0.1;
 
-/// Runs all checks of a run: no second faster than configured; packets that did not wait
-/// took the configured delay; none waited longer than the queue allows; every packet
-/// ended once; a shared medium was always used, idle or busy with others.
+/// Runs all checks of a run: no second was faster than configured; packets that did not
+/// wait took the configured delay; none waited longer than the queue allows; every packet
+/// ended once; a shared medium was always used, idle or busy with other stations.
 #[must_use]
 pub fn checks(run: &Run<'_>) -> Vec<Check> {
     let mut found = Vec::new();
@@ -133,7 +134,7 @@ fn airtime(run: &Run<'_>, of: &str, record: &LinkRecord) -> Option<Check> {
     })
 }
 
-/// Returns the time from the end of the last partly measured period on.
+/// Returns the time from the end of the last partly measured period.
 fn measured_time(run: &Run<'_>) -> Duration {
     run.end().saturating_sub(run.setup.first_measured_period())
 }
@@ -149,7 +150,7 @@ fn busiest(
     let period = run.record.sample_every;
     let rows = (1_000_000_000 / period.as_nanos().max(1)).max(1) as usize;
     // Packets that arrive within a second were transmitted a delay earlier, plus or minus
-    // jitter; one packet mostly before, and a bucket at once.
+    // jitter; one packet may be mostly sent before, and a bucket at once.
     let (early, late) = (
         spec.delay + spec.jitter * 3,
         spec.delay.saturating_sub(spec.jitter * 3),
@@ -168,8 +169,8 @@ fn busiest(
     seconds.max_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
 }
 
-/// Returns the longest possible time in a full queue; unknown while the rate changes, and
-/// where flows have separate queues.
+/// Returns the longest possible wait in a full queue; unknown if the rate changes or
+/// flows have separate queues.
 fn longest_wait(spec: &LinkSpec) -> Option<Duration> {
     match spec.aqm {
         Aqm::DropTail | Aqm::CoDel(_) | Aqm::Pie(_) => {}
@@ -182,14 +183,14 @@ fn longest_wait(spec: &LinkSpec) -> Option<Duration> {
     Some(spec.longest_wait()? + rate.time_for(Bytes(1500))?)
 }
 
-/// Checks that the mean delay less the mean time in queues equals propagation and
+/// Checks that the mean delay minus the mean time in queues equals propagation and
 /// transmission.
 fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
     let setup = &run.setup.flows[flow];
     let routes = setup.routes.iter().zip(&run.record.flows[flow].routes);
     let checks = routes.filter_map(|(route, record)| {
         let leg = &record.there;
-        // Delays are of measured packets, so sizes must be of measured packets, too.
+        // Delays cover measured packets, so sizes must too.
         let measured = || leg.series.iter().filter(|s| run.measured(s.at) == 1.0);
         let packets: u32 = measured().map(|s| s.one_way_delay.count).sum();
         if packets == 0 {

@@ -1,5 +1,5 @@
-//! Percentiles of the samples of a run. Delays come from the same samples as
-//! the metrics, so that a distribution and a metric such as `e2e_ms_p95` agree.
+//! Percentiles of the samples of a run. Delays come from the same samples as the metrics,
+//! so that a distribution agrees with a metric such as `e2e_ms_p95`.
 
 use serde::{Deserialize, Serialize};
 use weft_experiment::{Distribution, LegRecord};
@@ -10,18 +10,18 @@ use super::series::Series;
 use super::view::views;
 use crate::statistics::quantile;
 
-/// Quantities that have a distribution, by the names of their columns.
+/// Quantities with a distribution, by the names of their columns.
 pub const QUANTITIES: [&str; 5] = ["rate_mbps", "wait_ms", "owd_ms", "fps", "e2e_ms"];
 
 /// 0 %, 1 %, ... 100 %.
 const POINTS: u32 = 100;
 
-/// Percentiles of one quantity, of one run or of several.
+/// Percentiles of one quantity, from one run or several.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Percentiles {
     /// Number of samples.
     pub samples: u64,
-    /// The value at 0 %, 1 %, ... 100 % of the samples.
+    /// Value at 0 %, 1 %, ... 100 % of the samples.
     pub values: Vec<f64>,
 }
 
@@ -97,7 +97,7 @@ impl Percentiles {
         }
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let samples: u64 = runs.iter().map(|run| run.samples).sum();
-        // The share of the samples below the middle of each point.
+        // Share of the samples below the middle of each point.
         let mut below = 0.0;
         let middles = points.iter().map(|(_, weight)| {
             below += weight;

@@ -1,18 +1,18 @@
-//! A run to evaluate: its setup and its record.
+//! Run to evaluate: its setup and its record.
 
 use weft_experiment::{FlowRecord, FlowSetup, LegRecord, Record, Setup};
 use weft_units::{Duration, Instant};
 
 use super::capacity::Capacities;
 
-/// A run to evaluate.
+/// Run to evaluate.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
     /// Setup of the run.
     pub setup: &'a Setup,
     /// Positions of the flows under test.
     pub focus: &'a [usize],
-    /// Start of the measurement: earlier times do not count.
+    /// Start of the measurement; earlier times do not count.
     pub from: Duration,
     /// End of the measurement, if this is a section of a run.
     pub until: Option<Duration>,
@@ -22,11 +22,11 @@ pub struct Run<'a> {
     pub record: &'a Record,
 }
 
-/// A value of one run.
+/// Value of one run.
 pub type Value = (String, f64);
 
-/// Returns the time in which these flows have competition, in a run that is measured for
-/// just that time: from the start of the first to the end of the last.
+/// Returns the time in which these flows have competition, from the start of the first
+/// competitor to the end of the last, as a run that is measured for only that time.
 #[must_use]
 pub fn competition(
     setup: &Setup,

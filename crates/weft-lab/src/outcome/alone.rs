@@ -1,4 +1,4 @@
-//! Comparison of runs with all flows and runs of some flows alone.
+//! Compares runs with all flows and runs of some flows alone.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ pub struct Alone(BTreeMap<(usize, u64), Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// With all flows: the rates of flows while others compete, Mbit/s.
+    /// With all flows: the rates of flows while others compete, in Mbit/s.
     together: Vec<(Vec<usize>, f64)>,
-    /// Flows alone: their rates in that time, and their metrics.
+    /// Flows alone: their rates in the same time, and their metrics.
     alone: Vec<(Vec<usize>, f64, Vec<Value>)>,
 }
 
@@ -68,7 +68,7 @@ impl Alone {
             let value = against_alone(name, &together, &alone);
             values.extend(value.filter(|v| v.is_finite()).map(|v| (name.clone(), v)));
         }
-        // In the scenario's order, whichever run was done first.
+        // In the scenario's order, regardless of which run finished first.
         let named = |name: &str| scenario.metrics.iter().position(|metric| metric == name);
         let is_compared = |name: &str| victim(&scenario.variants[of.0], name).is_some();
         values.sort_by_key(|(name, _)| {

@@ -1,4 +1,4 @@
-//! The outcome in words: the better of two systems, and the difference. The terminal,
+//! Outcome in words: the better of two systems, and the difference. The terminal,
 //! `summary.json` and the report show these sentences.
 
 use serde::Serialize;
@@ -13,18 +13,18 @@ use crate::statistics::{Centre, Estimate, paired};
 use super::differences::verdict;
 use super::single::{is_call, paths};
 
-/// Metrics that decide, in the order of the sentences; of the two rates, the first that
-/// both systems have.
+/// Metrics that decide, in the order of the sentences; of the two rates, the first one
+/// that both systems have.
 const ASKED: [&[&str]; 3] = [
     &["goodput_mbps", "throughput_mbps"],
     &["freeze_s"],
     &["e2e_ms_p95"],
 ];
 
-/// The system that the answer is about where several use all links.
+/// System that the answer is about if several use all links.
 const OURS: &str = "weft";
 
-/// The outcome under one set of varied values.
+/// Outcome under one set of varied values.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Answer {
     /// The varied values, as in the systems' names; empty without any.
@@ -35,13 +35,13 @@ pub struct Answer {
 
 /// Two systems compared by one metric.
 pub(crate) struct Contrast {
-    /// The metric.
+    /// Compared metric.
     pub metric: &'static str,
-    /// Name of the system that the metric is compared with.
+    /// Name of the system that it is compared with.
     pub other: String,
     /// Centre of the system that the answer is about.
     pub mine: f64,
-    /// Centre of the other one.
+    /// Centre of the other system.
     pub theirs: f64,
     /// Their difference, run by run.
     pub difference: Estimate,
@@ -49,11 +49,11 @@ pub(crate) struct Contrast {
     pub agreeing: usize,
 }
 
-/// The two sides of an [`Answer`].
+/// Both sides of an [`Answer`].
 pub(crate) struct Sides<'a> {
     /// The system that the answer is about.
     pub subject: &'a str,
-    /// The other one, or a name for the best of several.
+    /// The other system, or a name for the best of several.
     pub other: &'a str,
     /// Measured time of each run, seconds.
     pub seconds: f64,
@@ -63,7 +63,7 @@ pub(crate) struct Sides<'a> {
 
 impl Outcome<'_> {
     /// Returns an answer for each set of varied values; empty if there is nothing to
-    /// compare: several systems over one link each have no subject.
+    /// compare, as with several systems over one link each.
     #[must_use]
     pub fn answers(&self) -> Vec<Answer> {
         let mut cases: Vec<&[(String, String)]> = Vec::new();
@@ -100,8 +100,8 @@ impl Outcome<'_> {
         })
     }
 
-    /// Returns the call over all links; or, if two systems are not compared by their
-    /// links, the one that is not the baseline.
+    /// Returns the call over all links, or, if two systems do not differ in their links,
+    /// the one that is not the baseline.
     fn subject(&self, case: &[(String, String)]) -> Option<usize> {
         let all = self.scenario.variants.iter().enumerate();
         let all: Vec<(usize, &Variant)> = all.filter(|(_, v)| v.case == case).collect();
@@ -148,7 +148,7 @@ fn case_of(variant: &Variant) -> String {
 const BEST: &str = "the best single link";
 
 impl Contrast {
-    /// Compares the values of both by seed.
+    /// Compares the values of both systems by seed.
     pub(crate) fn of(
         metric: &str,
         other: String,
@@ -279,7 +279,7 @@ fn result(sides: &Sides<'_>, contrasts: &[Contrast]) -> Option<String> {
     Some(told + &rest)
 }
 
-/// Returns the values of both, and their difference.
+/// Returns the values of both systems, and their difference.
 fn figures(sides: &Sides<'_>, contrast: &Contrast) -> String {
     let subject = sides.subject;
     let other = match sides.other == contrast.other {

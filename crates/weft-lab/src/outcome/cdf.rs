@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Outcome;
 use crate::measure::percentiles::{Percentiles, QUANTITIES};
 
-/// A distribution function.
+/// Distribution function.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Cdf {
     /// The variant's name.

@@ -31,7 +31,7 @@ impl Outcome<'_> {
     }
 }
 
-/// Keeps, for each check, the larger deviation.
+/// Keeps the larger deviation of each check.
 pub fn worst(kept: &mut Vec<Check>, new: Vec<Check>) {
     for check in new {
         let known = kept
@@ -48,7 +48,7 @@ pub fn worst(kept: &mut Vec<Check>, new: Vec<Check>) {
             None => kept.push(check),
             Some(known) => {
                 let further = match check.what {
-                    // Limits: the nearest value, or the largest excess.
+                    // For limits: the nearest value, or the largest excess.
                     "queue_ms" | "rate_mbps" | "late_ms" => {
                         check.measured / check.configured > known.measured / known.configured
                     }

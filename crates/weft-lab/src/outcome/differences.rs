@@ -1,4 +1,4 @@
-//! Differences of systems from the baseline, seed by seed: the configured baseline, or
+//! Differences of systems from the baseline, seed by seed. The baseline is configured, or
 //! the best call over one link.
 
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::measure::metrics::{self, Better};
 use crate::scenario::Variant;
 use crate::statistics::{Estimate, paired};
 
-/// Metric that selects the best call over one link where a metric has no direction.
+/// Metric that selects the best call over one link if a metric has no direction.
 const CARRIED: &str = "goodput_mbps";
 
 /// Difference of a system from the baseline, seed by seed.
@@ -27,15 +27,15 @@ pub struct Difference {
     pub mean: f64,
     /// 95 % confidence interval.
     pub ci95: [Option<f64>; 2],
-    /// `better`, `worse`, `same` when no pair differs, or `unclear` when the
-    /// interval holds zero.
+    /// `better`, `worse`, `same` if no pair differs, or `unclear` if the interval
+    /// contains zero.
     pub verdict: &'static str,
-    /// Number of seeds that both have: each gives one difference.
+    /// Number of seeds that both have; each gives one difference.
     pub n: usize,
 }
 
 impl Outcome<'_> {
-    /// Returns every system against the baseline with equal varied values.
+    /// Compares every system with the baseline of equal varied values.
     #[must_use]
     pub fn differences(&self) -> Vec<Difference> {
         let mut found = Vec::new();
@@ -49,9 +49,9 @@ impl Outcome<'_> {
         found
     }
 
-    /// Returns the baseline of this variant: the configured system; otherwise, of the
-    /// calls over one link, the one with the best centre of all seeds, by its rate if the
-    /// metric has no direction; otherwise the first system.
+    /// Returns the baseline of this variant: the configured system; otherwise the call
+    /// over one link with the best centre of all seeds (by its rate if the metric has no
+    /// direction); otherwise the first system.
     pub(super) fn baseline(&self, variant: &Variant, metric: &str) -> Option<usize> {
         let variants = &self.scenario.variants;
         let same_case = |v: &&Variant| v.case == variant.case;

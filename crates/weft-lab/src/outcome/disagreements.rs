@@ -10,8 +10,8 @@ use crate::scenario::Scenario;
 /// between seeds.
 pub const THRESHOLD: f64 = 0.1;
 
-/// Compared metrics: rates, queues, losses, with the smallest difference that counts in
-/// the metric's unit, since a tenth of almost nothing is negligible. Chosen by us: 20
+/// Compared metrics: rates, queues and losses. Each has a minimum difference that counts,
+/// in the metric's unit, since a tenth of almost nothing is negligible. Chosen by us: 20
 /// kbit/s, a packet of 1500 bytes at 6 Mbit/s, one packet of two hundred.
 const METRICS: [(&str, f64); 5] = [
     ("throughput_mbps", 0.02),
@@ -21,7 +21,7 @@ const METRICS: [(&str, f64); 5] = [
     ("loss", 0.005),
 ];
 
-/// A metric with the values of both engines.
+/// Metric with the values of both engines.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Disagreement {
     /// The system, as in the emulator's results.
@@ -79,8 +79,8 @@ fn compared(emu: &Row, sim: &Row, least: f64) -> Disagreement {
     }
 }
 
-/// Returns the simulated system of this name, or else the first of those that the client
-/// does not distinguish.
+/// Returns the simulated system of this name, or the first of those that the client does
+/// not distinguish.
 fn counterpart(sim: &Scenario, emu: &Scenario, system: &str) -> Option<String> {
     let all = &sim.variants;
     let here = emu.variants.iter().find(|v| v.name == system)?;

@@ -37,19 +37,19 @@ pub use published::Compared;
 pub use rows::{Median, Row};
 pub use single::{MARGIN, Worse};
 
-/// Runs over time that a report can show; chosen by us: the report is then a file of
+/// Number of runs over time that a report can show; chosen by us: the report then has
 /// about two megabytes, which can be mailed.
 const SHOWN_RUNS: usize = 24;
 
-/// Points of a time series: as many as a screen can show.
+/// Number of points of a time series: as many as a screen can show.
 const SERIES_ROWS: usize = 600;
-/// Fewest points with many systems: one per second for two minutes.
+/// Minimum number of points with many systems: one per second for two minutes.
 const FEWEST_ROWS: usize = 120;
-/// Most rows of all systems together, so that a page with hundreds of systems opens
-/// quickly: a page of 40 has as many as can be shown. Chosen by us.
+/// Maximum number of rows of all systems together, so that a page with hundreds of
+/// systems opens quickly; with up to 40 systems, each has the full number. Chosen by us.
 const ALL_ROWS: usize = 24_000;
 
-/// Returns the points of each time series for this many systems.
+/// Returns the number of points of each time series for this many systems.
 pub(crate) fn rows_of_each(systems: usize) -> usize {
     (ALL_ROWS / systems.max(1)).clamp(FEWEST_ROWS, SERIES_ROWS)
 }
@@ -61,9 +61,9 @@ pub struct Outcome<'a> {
     engine: EngineKind,
     /// Notes on the runs without repetition, by variant and seed.
     notes: BTreeMap<(usize, u64), Vec<String>>,
-    /// Metrics by variant, then by seed: of runs with all flows, and comparisons.
+    /// Metrics by variant, then by seed: of runs with all flows, and of comparisons.
     values: Vec<Vec<Option<Vec<Value>>>>,
-    /// Data for comparisons of flows with themselves alone.
+    /// Data for comparing flows with a run of themselves alone.
     alone: Alone,
     /// Number of planned tasks, and of those that succeeded.
     wanted: usize,
@@ -168,8 +168,8 @@ impl<'a> Outcome<'a> {
         self.engine
     }
 
-    /// Returns notes on scenario and runs that are necessary to judge them. A note on
-    /// every run appears once, others name their run.
+    /// Returns notes on scenario and runs that readers need to judge them. A note about
+    /// every run appears once; others name their run.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut all = self.scenario.notes();
@@ -201,8 +201,8 @@ impl<'a> Outcome<'a> {
         self.wanted
     }
 
-    /// Returns the metrics that the scenario requests and no run has: the engine does not
-    /// measure them, or nothing of the kind occurred.
+    /// Returns the requested metrics that no run has, because the engine does not measure
+    /// them or nothing of the kind occurred.
     #[must_use]
     pub fn missing(&self) -> Vec<&'a str> {
         let runs = || self.values.iter().flatten().flatten();
@@ -254,8 +254,8 @@ impl<'a> Outcome<'a> {
         ended.map(|seed| seed as u64 + 1).collect()
     }
 
-    /// Returns the texts that the star matched in the names of the traces, in the order
-    /// of their seeds.
+    /// Returns the texts matched by the star in the names of the traces, in the order of
+    /// their seeds.
     #[must_use]
     pub fn traces(&self) -> Vec<&'a str> {
         let first = self.scenario.variants.first();
@@ -273,7 +273,7 @@ impl<'a> Outcome<'a> {
         (SHOWN_RUNS / self.scenario.variants.len().max(1)).max(1) as u64
     }
 
-    /// Returns the series of a variant with this seed, as shown in a report, if the seed
+    /// Returns the series of a variant with this seed as shown in a report, if the seed
     /// is one of the first and its run has ended.
     #[must_use]
     pub fn series(&self, variant: usize, seed: u64) -> Option<&Series> {

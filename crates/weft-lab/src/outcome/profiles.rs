@@ -9,15 +9,15 @@ use crate::measure::series::{Series, to_four_digits};
 use crate::scenario::{Scenario, Variant};
 use crate::statistics::quantile;
 
-/// Most points of a profile, so that long runs take no more memory than those of twenty
-/// minutes; chosen by us: more than a screen shows.
+/// Maximum number of points of a profile, so that longer runs take no more memory than
+/// runs of twenty minutes; chosen by us: more than a screen shows.
 const MOST_POINTS: u64 = 1_200;
 
 /// Number of variants above which only flows under test have a profile; chosen by us, so
-/// that a report stays about as large as its time series.
+/// that the profiles take about as much space in a report as its time series.
 const OF_ALL_FLOWS: usize = 48;
 
-/// Rate that a flow received in each second, or that a link could carry, over the runs of
+/// Rate that a flow received, or that a link could carry, in each second over the runs of
 /// all seeds. In runs of more than twenty minutes a point covers several seconds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Profile {
@@ -31,31 +31,31 @@ pub struct Profile {
     pub from_s: i64,
     /// Seconds from one point to the next.
     pub step_s: i64,
-    /// The lower quartile of each second, Mbit/s; `None` if no run has a value.
+    /// Lower quartile of each second, Mbit/s; `None` if no run has a value.
     pub lower: Vec<Option<f64>>,
-    /// The median of each second, Mbit/s.
+    /// Median of each second, Mbit/s.
     pub median: Vec<Option<f64>>,
-    /// The upper quartile of each second, Mbit/s.
+    /// Upper quartile of each second, Mbit/s.
     pub upper: Vec<Option<f64>>,
 }
 
-/// The seconds of a run, by flow or link.
+/// Seconds of a run, by flow or link.
 type Seconds = Vec<(&'static str, String, Vec<Second>)>;
 
 /// Number and value of a second. Second 1 ends one second after the start; earlier ones
-/// have smaller numbers. Longer steps are numbered alike.
+/// have smaller numbers. Longer steps are numbered in the same way.
 type Second = (i64, f64);
 
 const NAMES: [&str; 2] = ["rate_mbps", "capacity_mbps"];
 
-/// Returns the start of the first flow under test, from the beginning of a run.
+/// Returns the start of the first flow under test, relative to the start of a run.
 fn start(variant: &Variant) -> Duration {
     let starts = variant.focus.iter();
     let starts = starts.map(|&flow| variant.setup.flows[flow].start);
     starts.min().unwrap_or_default()
 }
 
-/// The seconds of the runs so far, by variant and seed.
+/// Seconds of the runs so far, by variant and seed.
 #[derive(Debug, Default)]
 pub struct Profiles(BTreeMap<(usize, u64), Seconds>);
 
@@ -96,8 +96,8 @@ fn step_of(scenario: &Scenario) -> i64 {
     seconds.div_ceil(MOST_POINTS).max(1) as i64
 }
 
-/// Returns the means over the seconds of a run, or over longer steps, of all flows or of
-/// those under test.
+/// Returns the means over the seconds of a run, or over longer steps, for all flows or
+/// for those under test.
 fn seconds(variant: &Variant, series: &Series, all_flows: bool, step: f64) -> Seconds {
     let start = start(variant).as_secs_f64();
     let is_focus = |of: &str| {

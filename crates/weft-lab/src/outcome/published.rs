@@ -7,36 +7,37 @@ use super::rows::bounds;
 use crate::scenario::{By, Published};
 use crate::statistics::Estimate;
 
-/// A published value with our result.
+/// Published value with our result.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Compared {
-    /// The variant's name, or its system's if all variants are meant.
+    /// Name of the variant, or of its system if all variants are meant.
     pub system: String,
     /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
     /// Source of the value.
     pub source: String,
-    /// The published value; `None` for a range or a bound.
+    /// Published value; `None` for a range or a bound.
     pub published: Option<f64>,
-    /// The range that agrees with it; `None` for an open end.
+    /// Range that agrees with it; `None` for an open end.
     pub agrees: [Option<f64>; 2],
-    /// The system that the values are relative to.
+    /// System that the values are relative to.
     pub relative_to: Option<String>,
-    /// The metric that they are relative to, if it is another.
+    /// Metric that they are relative to, if it is another one.
     pub relative_metric: Option<String>,
-    /// Kind of comparison with it.
+    /// Kind of comparison.
     pub by: By,
     /// Our result.
     pub here: Option<f64>,
     /// 95 % confidence interval of our result; nulls from a single seed.
     pub ci95: [Option<f64>; 2],
-    /// `agrees`; `unclear` when the interval is wider than the range or only touches
-    /// it; `higher`, `lower`, or `not measured`.
+    /// `agrees`; `unclear` if the interval is wider than the range or only touches it;
+    /// `higher`, `lower`, or `not measured`.
     pub verdict: &'static str,
 }
 
 impl Outcome<'_> {
-    /// Returns the published values with the results; none if they are for other variants.
+    /// Returns the published values with the results; none if they apply to other
+    /// variants.
     #[must_use]
     pub fn compared(&self) -> Vec<Compared> {
         if !self.scenario.is_as_published {
@@ -90,7 +91,8 @@ impl Outcome<'_> {
     }
 }
 
-/// An interval that is wider than the range cannot show that the value lies within.
+/// An interval that is wider than the range cannot show that the value is within the
+/// range.
 pub fn verdict(here: &Estimate, low: f64, high: f64) -> &'static str {
     let is_wide = here.high() - here.low() > high - low;
     if (low..=high).contains(&here.centre) && !is_wide {

@@ -9,7 +9,7 @@ use crate::measure::metrics;
 use crate::measure::run::Value;
 use crate::statistics::{Centre, Estimate};
 
-/// A metric of a system over all seeds, as in `summary.json`.
+/// Metric of a system over all seeds, as in `summary.json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// The variant's name.
@@ -18,23 +18,23 @@ pub struct Row {
     pub metric: String,
     /// The metric's unit; `1` for plain numbers and shares.
     pub unit: &'static str,
-    /// Mean, or median where the scenario says so.
+    /// Mean, or median if the scenario says so.
     pub mean: f64,
     /// 95 % confidence interval; nulls from a single seed.
     pub ci95: [Option<f64>; 2],
-    /// Median, if the interval of the mean is not informative, of this system or of
-    /// another one in this metric: at least half of the mean on either side, for values
-    /// that are never negative. Most of these values are near zero and few are large.
+    /// Median, if the interval of the mean is uninformative for any system in this
+    /// metric: at least half of the mean on either side, for values that are never
+    /// negative. Most of these values are near zero and few are large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median: Option<Median>,
     /// Number of seeds with a value.
     pub n: usize,
 }
 
-/// Share of the mean above which its interval is not informative; chosen by us.
+/// Share of the mean above which its interval is uninformative; chosen by us.
 const WIDE: f64 = 0.5;
 
-/// Smallest number of seeds for which a median has an interval of 95 %.
+/// Minimum number of seeds for which a median has a 95 % interval.
 const SIX: usize = 6;
 
 /// Median of all seeds.
@@ -82,7 +82,7 @@ impl Outcome<'_> {
         rows.into_iter().map(row).collect()
     }
 
-    /// Returns the values by seed; `None` where a seed has no such value.
+    /// Returns the values by seed; `None` for a seed without such a value.
     #[must_use]
     pub fn values(&self, variant: usize, metric: &str) -> Vec<Option<f64>> {
         let find = |values: &Vec<Value>| {

@@ -1,4 +1,4 @@
-//! Number of runs in which a system is worse than the best single link.
+//! Counts the runs in which a system is worse than the best single link.
 
 use serde::Serialize;
 
@@ -6,11 +6,12 @@ use super::Outcome;
 use crate::measure::metrics::{self, Better};
 use crate::scenario::{SystemKind, Variant};
 
-/// Share of the best value by which a value must be worse to count; any difference counts
-/// if that is zero. Chosen by us: too small to be noticed.
+/// Relative difference from the best value above which a value counts as worse; any
+/// difference counts if the best value is zero. Chosen by us: smaller differences are not
+/// noticed.
 pub const MARGIN: f64 = 0.05;
 
-/// Metrics of pictures and sound, and not of their transport: repair packets or a share
+/// Metrics of pictures and sound, without those of transport: repair packets or a share
 /// of capacity are neither better nor worse for the users.
 const NOTICED: [&str; 22] = [
     "goodput_mbps",
@@ -37,16 +38,16 @@ const NOTICED: [&str; 22] = [
     "height_px",
 ];
 
-/// A metric of a system that uses several links, compared with the calls over one link
-/// each with equal seeds. The best of them is selected for every seed and metric, because
-/// it cannot be known beforehand.
+/// Metric of a system over several links, compared with the calls over one link each with
+/// the same seeds. The best of them is selected for every seed and metric, because it
+/// cannot be known beforehand.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Worse {
     /// The variant's name.
     pub system: String,
     /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
-    /// Runs that were worse than the best single link, by more than [`MARGIN`].
+    /// Number of runs that were worse than the best single link by more than [`MARGIN`].
     pub worse: usize,
     /// Number of comparable runs.
     pub n: usize,
@@ -54,7 +55,7 @@ pub struct Worse {
 
 impl Outcome<'_> {
     /// Returns the metrics of every system over several links; empty if no system, or
-    /// every system, has a single one.
+    /// every system, uses a single link.
     #[must_use]
     pub fn worse_than_single(&self) -> Vec<Worse> {
         let variants = &self.scenario().variants;
@@ -72,7 +73,7 @@ impl Outcome<'_> {
     }
 
     /// Returns the calls over one link each with these varied values, if there are calls
-    /// over several. The floor of a link is not a call over it.
+    /// over several links. The floor of a link is not a call.
     pub(super) fn singles(&self, case: &[(String, String)]) -> Vec<usize> {
         let variants = self.scenario().variants.iter().enumerate();
         let variants = variants.filter(|(_, v)| v.case == case);

@@ -1,6 +1,6 @@
-//! Comparison of the results in two folders: of two versions, or of two machines. Systems
-//! appear side by side with the names of their folders, and the differences of the second
-//! folder are shown seed by seed.
+//! Comparison of the results in two folders, such as those of two versions or two
+//! machines. Systems appear side by side with the names of their folders, and the
+//! differences of the second folder are shown seed by seed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,13 +44,13 @@ pub enum ComparisonError {
 }
 
 impl Side {
-    /// Parses `NAME=DIR`, or a folder that is its own name.
+    /// Parses `NAME=DIR`, or a folder that is also the name.
     #[must_use]
     pub fn of(text: &str) -> Side {
         let named = text
             .split_once('=')
             .filter(|(name, folder)| !name.is_empty() && !name.contains('/') && !folder.is_empty());
-        // A folder may have such a name itself.
+        // A folder may itself have such a name.
         if let Some((name, folder)) = named.filter(|_| !Path::new(text).is_dir()) {
             return Side {
                 name: name.to_owned(),
@@ -71,14 +71,14 @@ impl Side {
     }
 }
 
-/// A side's results with the new names of its systems.
+/// Results of a side, with the new names of its systems.
 struct Renamed {
     data: Map<String, Value>,
     /// Old and new names of the systems.
     names: Vec<(String, String)>,
 }
 
-/// Returns the page's data for both, as JSON.
+/// Returns the page's data for both folders, as JSON.
 ///
 /// # Errors
 /// If they have nothing in common.
@@ -113,7 +113,7 @@ pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Comparison
     let about: Vec<Value> = sides.iter().zip(&both).map(about).collect();
     let [mut data, other] = both.map(|side| side.data);
     for (key, mine) in other {
-        // A side of another version may lack it.
+        // A side from another version may lack it.
         let theirs = data.remove(&key).unwrap_or(Value::Null);
         let joined = joined(&key, theirs, mine);
         data.insert(key, joined);
@@ -128,7 +128,7 @@ pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Comparison
 /// Combines a field of both sides.
 fn joined(key: &str, first: Value, second: Value) -> Value {
     match (key, first, second) {
-        // Each side keeps its own conditions, and the page begins with those of the
+        // Each side keeps its own conditions, and the page starts with those of the
         // second.
         ("scenario" | "conditions" | "key_metrics" | "schema" | "centre", _, second) => second,
         ("more_series", Value::Object(mut one), Value::Object(two)) => {
@@ -158,7 +158,7 @@ fn joined(key: &str, first: Value, second: Value) -> Value {
     }
 }
 
-/// Renames the systems; the text has been checked to have this layout.
+/// Renames the systems; the layout of the text has been checked.
 fn renamed(side: &Side, text: &str) -> Renamed {
     let read = serde_json::from_str::<Map<String, Value>>(text);
     let mut data = read.unwrap_or_default();
@@ -251,7 +251,7 @@ fn seeds(of: &Map<String, Value>, metric: &str) -> Vec<Option<f64>> {
 /// Metrics that decide, in the order of the sentences.
 const ASKED: [&str; 3] = ["goodput_mbps", "freeze_s", "e2e_ms_p95"];
 
-/// Returns the effect of the second side on the call over all links: on `weft`, or else
+/// Returns the effect of the second side on the call over all links: on `weft`, otherwise
 /// on the first common system that is not a call over one link.
 fn answer(both: &[Renamed; 2]) -> Option<Answer> {
     let [one, other] = both;

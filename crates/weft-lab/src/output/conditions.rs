@@ -11,15 +11,15 @@ pub struct Conditions {
     pub command: String,
     /// End of the run: seconds since 1970, UTC.
     pub unix_s: u64,
-    /// Duration, seconds.
+    /// Duration in seconds.
     pub took_s: f64,
-    /// The machine: system, processor architecture, threads.
+    /// Machine: system, processor architecture, number of threads.
     pub machine: String,
 }
 
 impl Conditions {
-    /// Returns the conditions of runs on this machine that began at `begun` and end now,
-    /// `jobs` at a time. `command` reproduces them.
+    /// Returns the conditions of runs on this machine that started at `begun` and end
+    /// now, with `jobs` in parallel. `command` reproduces them.
     #[must_use]
     pub fn now(command: String, begun: Instant, jobs: usize) -> Conditions {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -22,9 +22,9 @@ use crate::outcome::{Cdf, Row};
 use crate::recording::{Owner, Recording};
 use crate::statistics::Centre;
 
-/// Name of the flow in a report of recordings alone.
+/// Name of the flow in a report that has only recordings.
 const CALL: &str = "call";
-/// Most rows of a series; more cannot be seen on a page. Chosen by us.
+/// Maximum number of rows of a series; a page cannot show more. Chosen by us.
 const MAX_ROWS: f64 = 3_000.0;
 
 /// Recordings could not be shown; the text has the remedy.
@@ -33,10 +33,10 @@ pub enum ImportOutputError {
     /// A file could not be read or written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// A system of the report has this name.
+    /// A system of the report already has this name.
     #[error("there are two systems `{0}`: give the recording another name, as in NAME=FILE")]
     NameTaken(String),
-    /// The folder has results.
+    /// The folder contains the results of a run.
     #[error(
         "{0}: this folder has the results of a run, and the import would replace them: give another \
          folder with --out"
@@ -44,7 +44,7 @@ pub enum ImportOutputError {
     HasResults(String),
 }
 
-/// The parts of a report that recordings add.
+/// Parts of a report that recordings add.
 struct Parts<'a> {
     systems: Vec<System<'a>>,
     metrics: Vec<&'static Metric>,
@@ -63,8 +63,8 @@ struct Frame<'a> {
     call: &'a str,
 }
 
-/// Writes `report.json` and `report.html` into the folder `out`: of the recordings alone,
-/// or beside the results in the folder `beside`.
+/// Writes `report.json` and `report.html` into the folder `out`: the recordings alone, or
+/// beside the results in the folder `beside`.
 ///
 /// # Errors
 /// If a folder cannot be read or written, or a name is taken.
@@ -112,7 +112,7 @@ fn check_names(names: impl Iterator<Item = String>) -> Result<(), ImportOutputEr
     Ok(())
 }
 
-/// Returns the data of a report of recordings alone.
+/// Returns the data of a report with only recordings.
 fn alone(recordings: &[Recording], conditions: &Conditions) -> String {
     let longest = recordings.iter().map(|one| one.seconds).fold(0.0, f64::max);
     let finest = recordings.iter().map(|one| one.step).fold(1.0, f64::min);
@@ -173,8 +173,8 @@ fn alone(recordings: &[Recording], conditions: &Conditions) -> String {
     serde_json::to_string(&data).expect("plain data")
 }
 
-/// Returns the data of a report with the recordings added. The text has been checked to
-/// have this layout.
+/// Returns the data of a report with the recordings added. The layout of the text has
+/// been checked.
 fn joined(recordings: &[Recording], text: &str) -> Result<String, ImportOutputError> {
     let read = serde_json::from_str::<Map<String, Value>>(text);
     let mut data = read.unwrap_or_default();

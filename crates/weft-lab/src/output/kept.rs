@@ -1,4 +1,4 @@
-//! Tasks that ran before an interruption, so that they do not run again: a campaign keeps
+//! Stored tasks from before an interruption, which need not run again. A campaign keeps
 //! them permanently, so that more can be added; a single run keeps them until all have
 //! ended.
 
@@ -20,16 +20,16 @@ use crate::scenario::Scenario;
 const CAMPAIGN: &str = "tasks";
 /// Folder of an unfinished run's tasks.
 const UNFINISHED: &str = "unfinished";
-/// File with the conditions of the tasks: they are continued only if these are equal.
+/// File with the conditions of the tasks; tasks are resumed only if the conditions are
+/// equal.
 const ABOUT: &str = "about.txt";
 
-/// A stored run. Series and checks have their own words here, which in [`Run`] are
-/// static.
+/// Stored run. Its series and checks own their words; those of [`Run`] are static.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     variant: usize,
     seed: u64,
-    /// Absent: all flows.
+    /// Absent for all flows.
     alone: Option<Vec<usize>>,
     values: Vec<Value>,
     competing: Vec<(Vec<usize>, f64)>,
@@ -65,11 +65,11 @@ struct KeptCheck {
 }
 
 impl Folder {
-    /// Returns the stored tasks of a campaign in the folder, which continues under the
+    /// Returns the stored tasks of a campaign in the folder, which is resumed under the
     /// conditions `about`.
     ///
     /// # Errors
-    /// If the folder has tasks of other conditions, or cannot be read.
+    /// If the folder contains tasks with other conditions, or is unreadable.
     pub fn go_on(&self, about: &str) -> Result<Vec<Run>, OutputError> {
         match self.about(CAMPAIGN) {
             Some(known) if known == about => {}
@@ -93,8 +93,8 @@ impl Folder {
         self.keep_in(CAMPAIGN, scenario, run)
     }
 
-    /// Opens the folder at `path` with the tasks that an interrupted run under equal
-    /// conditions has left; empties it like [`Folder::create`] if there was none.
+    /// Opens the folder at `path` with the tasks of an interrupted run under equal
+    /// conditions; if there was none, empties it like [`Folder::create`].
     ///
     /// # Errors
     /// If it cannot be written.
@@ -127,7 +127,7 @@ impl Folder {
         self.keep_in(UNFINISHED, scenario, run)
     }
 
-    /// Removes the tasks stored until then.
+    /// Removes the tasks that were stored until then.
     ///
     /// # Errors
     /// If they cannot be removed.
@@ -166,14 +166,15 @@ impl Folder {
     }
 }
 
-/// Returns a finished task as text, for a program that collects those of others.
+/// Returns a finished task as text, for a program that collects tasks of other processes.
 #[must_use]
 pub fn pack(run: &Run) -> String {
     // Plain data with finite numbers.
     serde_json::to_string(&Kept::of(run)).expect("plain data")
 }
 
-/// Returns the task of [`pack`]; `None` if the text is from another version.
+/// Returns the task from the text of [`pack`]; `None` if the text is from another
+/// version.
 #[must_use]
 pub fn unpack(text: &[u8]) -> Option<Run> {
     let kept: Kept = serde_json::from_slice(text).ok()?;

@@ -10,7 +10,7 @@ use crate::measure::series::Series;
 use crate::outcome::{Answer, Cdf, Compared, Difference, Profile, Row, SystemCheck, Worse};
 use crate::recording::Format;
 
-/// Version of the data's layout; incremented by changes that the page must know.
+/// Version of the data's layout, incremented by changes that the page must know.
 pub const SCHEMA: u32 = 1;
 
 /// More than fifteen fields: the layout of `report.json`, which the page reads.
@@ -43,7 +43,7 @@ pub struct Data<'a> {
     pub profiles: Vec<Profile>,
     /// Series of seed 1, by system.
     pub series: BTreeMap<String, Series>,
-    /// Series of further seeds, then by system.
+    /// Series of further seeds, each by system.
     pub more_series: BTreeMap<u64, BTreeMap<String, Series>>,
     /// Systems that were read from files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -98,6 +98,6 @@ pub struct Recorded<'a> {
     pub about: &'a str,
     pub seconds: f64,
     pub notes: &'a [String],
-    /// Place and reason of an early end of the file.
+    /// Place and reason of a premature end of the file.
     pub cut: Option<&'a str>,
 }

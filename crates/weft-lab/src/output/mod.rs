@@ -30,7 +30,7 @@ pub use report::{data as report_data, missing, render};
 pub use summary::summary;
 pub use tables::{Rows, printed, printed_worse};
 
-/// A file could not be written or read; the text has the remedy.
+/// Error: a file could not be written or read; the text has the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}: {remedy}", path = path.display())]
 pub struct OutputError {
@@ -39,7 +39,7 @@ pub struct OutputError {
     remedy: &'static str,
 }
 
-/// Two folders could not be compared; the text has the remedy.
+/// Error: two folders could not be compared; the text has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
     /// One of them has no results.
@@ -56,8 +56,8 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// Names of the series that a run has written, one per line, so that the next run into
-/// this folder can distinguish them from foreign files.
+/// Names of the series written by a run, one per line, so that the next run into this
+/// folder can distinguish them from other files.
 const WRITTEN: &str = "series/written.txt";
 /// Files about all runs together, without `report.json`.
 const OUTCOME: [&str; 6] = [
@@ -70,9 +70,9 @@ const OUTCOME: [&str; 6] = [
 ];
 
 impl Folder {
-    /// Creates the folder and checks that it is writable before hours of work begin.
-    /// Removes the output of an earlier run, and no other files: otherwise its results
-    /// would be beside the series of this run until it ends, and its series of former
+    /// Creates the folder and checks that it is writable before hours of work start.
+    /// Removes the output of an earlier run, but no other files: old results would
+    /// otherwise lie beside the new series until the run ends, and series of former
     /// systems among the new ones.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl Folder {
         fs::remove_file(&list).map_err(|e| failed(&list, e))
     }
 
-    /// Records a name before its file is written, so that none is ever forgotten.
+    /// Records a name before its file is written, so that none is forgotten.
     fn note_written(&self, name: &str) -> Result<(), OutputError> {
         let list = self.path.join(WRITTEN);
         let file = fs::File::options().create(true).append(true).open(&list);
@@ -193,7 +193,7 @@ impl Folder {
         self.write("report.html", render(&data).as_bytes())
     }
 
-    /// Writes a file atomically: the previous content stays until then.
+    /// Writes a file atomically; the previous content remains until then.
     fn write(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
         let path = self.path.join(name);
         let draft = self.path.join(format!("{name}.part"));
@@ -211,7 +211,7 @@ impl Folder {
 /// Rewrites `report.html` from the `report.json` beside it.
 ///
 /// # Errors
-/// If one cannot be read or the other cannot be written.
+/// If one cannot be read, or the other cannot be written.
 pub fn rewrite_report(path: &Path) -> Result<PathBuf, OutputError> {
     let folder = Folder {
         path: path.to_owned(),

@@ -1,5 +1,5 @@
-//! Tables as Parquet: a row group for each table, columns of numbers and texts, in which
-//! every value may be missing.
+//! Tables as Parquet: a row group for each table, with columns of numbers and texts in
+//! which any value may be missing.
 
 use std::sync::Arc;
 

@@ -5,11 +5,11 @@ use crate::scenario::{Axis, Scenario, Variant};
 
 use super::columns::aligned;
 
-/// Most systems side by side; chosen by us: about a terminal's width.
+/// Maximum number of systems side by side; chosen by us: about the width of a terminal.
 const SYSTEMS_ACROSS: usize = 6;
 
 /// Returns the tables of these metrics; `None` if nothing varies or there are too many
-/// systems. `cell` has the text of a variant's metric.
+/// systems. `cell` returns the text of a variant's metric.
 pub fn tables<M>(
     scenario: &Scenario,
     metrics: &[(String, M)],

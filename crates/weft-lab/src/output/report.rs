@@ -1,5 +1,5 @@
-//! `report.html`: the page that Vite built from `web/report`, with the data of a run; and
-//! the data alone, `report.json`.
+//! `report.html` (the page that Vite built from `web/report`, with the data of a run) and
+//! `report.json` (only the data).
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub fn is_ours(text: &str) -> bool {
     object.is_some_and(|data| data.is_empty() || data.contains_key("schema"))
 }
 
-/// Checks that this is output of [`data`]; it may be the placeholder until a run has
+/// Checks that this is output of [`data`]. It may be the placeholder until a run has
 /// ended, or have another layout.
 pub fn check_data(text: &str) -> Result<(), (String, &'static str)> {
     let read = serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
@@ -133,7 +133,7 @@ pub fn missing(outcome: &Outcome<'_>) -> Option<String> {
     (!names.is_empty()).then(text)
 }
 
-/// Describes a direction, as far as it is known beforehand.
+/// Describes a direction, as far as known beforehand.
 fn words(medium: &MediumSpec, direction: WiredDirection) -> String {
     let link = medium.link(direction.station());
     link.map_or_else(|| "shared by its stations".to_owned(), ToString::to_string)
@@ -177,7 +177,7 @@ fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {
     }
 }
 
-/// Returns the page with this data. It loads nothing from elsewhere.
+/// Returns the page with this data. The page loads nothing else.
 #[must_use]
 pub fn render(data: &str) -> String {
     // Nothing within a script element may look like its end, or like a comment.

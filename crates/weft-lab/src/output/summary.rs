@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::engine::EngineKind;
 use crate::outcome::{Answer, Compared, Difference, Outcome, Row, SystemCheck, Worse};
 
-/// Version of the layout; incremented by changes that break readers.
+/// Version of the layout, incremented by changes that break readers.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -14,13 +14,13 @@ struct Summary<'a> {
     scenario: &'a str,
     engine: EngineKind,
     version: &'static str,
-    /// Settings that are allowed, but possibly unintended.
+    /// Notes on settings that are allowed, but possibly unintended.
     notes: Vec<String>,
     seeds: Vec<u64>,
-    /// Texts that the star matched in the traces' names: for seeds 1, 2 and so on; empty
+    /// Texts matched by the star in the traces' names, for seeds 1, 2 and so on; empty
     /// without a pattern.
     traces: Vec<&'a str>,
-    /// Whether runs are missing: it was interrupted, or some failed.
+    /// Whether runs are missing, because the run was interrupted or some failed.
     partial: bool,
     /// Sentences that name the better system and the difference.
     answers: Vec<Answer>,

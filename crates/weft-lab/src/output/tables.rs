@@ -146,7 +146,8 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Metrics that fit side by side into 100 columns, and systems; chosen by us.
+/// Number of metrics, and of systems, that fit side by side into 100 columns; chosen by
+/// us.
 const METRICS_ACROSS: usize = 5;
 const SYSTEMS_ACROSS: usize = 3;
 
@@ -155,22 +156,22 @@ const SYSTEMS_ACROSS: usize = 3;
 enum Line {
     /// The scenario's centre.
     Centre,
-    /// The median, if the interval of the mean is not informative.
+    /// The median, if the interval of the mean is uninformative.
     Median,
 }
 
 /// Results shown in the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rows {
-    /// Metrics that the scenario requests; if it requests none, the most important ones.
+    /// Metrics that the scenario requests, otherwise the most important ones.
     Foremost,
     /// Every metric.
     All,
 }
 
-/// Formats the results for a terminal: a row for each metric, a column for each system;
-/// transposed if there are more systems than fit and not all metrics are requested. With
-/// varied values it is a table for each metric instead.
+/// Formats the results for a terminal: a row for each metric, and a column for each
+/// system. The table is transposed if the systems do not fit and not all metrics are
+/// requested. Varied values give a table for each metric instead.
 #[must_use]
 pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
     let rows = outcome.rows();
@@ -242,7 +243,7 @@ pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
 }
 
 /// Formats the number of runs in which each system was worse than the best single link,
-/// for a terminal: a row for each metric, or for each system if there are more than fit.
+/// for a terminal: a row for each metric, or for each system if the systems do not fit.
 /// Empty if there is nothing to compare.
 #[must_use]
 pub fn printed_worse(outcome: &Outcome<'_>, which: Rows) -> String {
@@ -298,7 +299,7 @@ pub fn printed_worse(outcome: &Outcome<'_>, which: Rows) -> String {
 fn cell(row: &Row, line: Line) -> String {
     let (value, bounds) = match (line, row.median) {
         (Line::Median, Some(median)) => (median.median, median.ci95),
-        // Its interval is not informative.
+        // Its interval is uninformative.
         (Line::Centre, Some(_)) => (row.mean, [None, None]),
         (_, None) => (row.mean, row.ci95),
     };

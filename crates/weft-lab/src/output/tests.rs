@@ -321,7 +321,7 @@ fn varied_values_are_rows_and_systems_columns() {
     assert_eq!(lines[1], ["a.delay", "webrtc@a", "webrtc@b", "weft"]);
     let first: Vec<&str> = lines[2..4].iter().map(|line| line[0]).collect();
     assert_eq!(first, ["10ms", "50ms"]);
-    // A longer delay of one link changes its call, and not the one over the other.
+    // A longer delay of one link changes its call, but not the call over the other link.
     assert_ne!(lines[2][1], lines[3][1], "{text}");
     assert_eq!(lines[2][2], lines[3][2], "{text}");
     assert!(text.contains("\nfreeze_s\na.delay  "), "{text}");

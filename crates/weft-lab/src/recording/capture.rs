@@ -1,8 +1,8 @@
 //! Captures of calls: RTP and RTCP as pcap or pcapng.
 //!
-//! SRTP leaves the headers of RTP readable, so rates, losses and frames are known without
-//! keys. The file is read twice: which packets are RTP, and who recorded them, is known
-//! only at its end, and a capture may be larger than the memory.
+//! SRTP leaves the RTP headers readable, so rates, losses and frames are known without
+//! keys. The file is read twice, because only its end shows which packets are RTP and who
+//! recorded them, and a capture may be larger than the memory.
 
 mod ends;
 mod packets;
@@ -27,12 +27,13 @@ use packets::{Datagram, each_frame, rtp};
 use reports::Reports;
 use survey::Survey;
 
-/// Longest time for which a round-trip time holds, seconds; reports come every 5 s at most.
+/// Maximum time in seconds for which a round-trip time is valid; reports arrive at least
+/// every 5 s.
 const RTT_HOLDS_S: f64 = 5.0;
-/// Most interfaces whose rates are shown; chosen by us.
+/// Maximum number of interfaces whose rates are shown; chosen by us.
 const MAX_LINKS: usize = 32;
-/// Captures whose first packet is this early are of simulated runs, whose clock starts
-/// at zero.
+/// Time below which the first packet of a capture means a simulated run, whose clock
+/// starts at zero.
 const SIMULATED_S: f64 = 86_400.0;
 
 /// Reads a file.
@@ -57,22 +58,22 @@ fn index(direction: Direction) -> usize {
     }
 }
 
-/// A call, as one end recorded it.
+/// Call, as recorded by one end.
 struct Call<'a> {
     ends: &'a Ends,
     /// Time of the first packet.
     epoch_s: Option<f64>,
     last_s: f64,
-    /// Bytes of IP, by direction.
+    /// Bytes of IP packets, by direction.
     bytes: [Periods; 2],
     /// Bytes by interface and direction.
     links: BTreeMap<String, [Periods; 2]>,
     streams: [BTreeMap<u32, Stream>; 2],
-    /// Packets of RTP and RTCP, by direction.
+    /// Number of RTP and RTCP packets, by direction.
     packets: [u64; 2],
     reports: Reports,
     dropped: u64,
-    /// Packets after the longest recording, or of more streams than are counted.
+    /// Packets after the maximum duration, or of more streams than are counted.
     ignored: u64,
 }
 
@@ -218,7 +219,7 @@ impl<'a> Call<'a> {
             let spans = frames.rates(end, 1.0 / videos.len() as f64);
             tracks.push(Track::new(("fps_received", "1/s"), Owner::Call, spans));
         }
-        // With one interface its rates are those of the call.
+        // With one interface, its rates are those of the call.
         for (name, [back, there]) in self.links.iter().filter(|_| self.links.len() > 1) {
             for (of, bytes) in [(name.clone(), there), (format!("{name}-back"), back)] {
                 let owner = Owner::Link(of);

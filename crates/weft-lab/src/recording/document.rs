@@ -1,5 +1,5 @@
-//! Files of one JSON object: dumps and results of flent. They are read as a stream, so only
-//! the wanted parts take memory, and a cut file keeps the parts before the cut.
+//! Files with one JSON object: dumps and results of flent. They are read as a stream, so
+//! only the wanted parts take memory, and a truncated file keeps the parts before the cut.
 
 use std::io::BufRead;
 

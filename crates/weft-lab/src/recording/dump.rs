@@ -1,5 +1,5 @@
 //! Dumps of `chrome://webrtc-internals`: the results of `getStats` of each connection,
-//! about once a second, of which the page keeps the last 1000.
+//! about once a second; the page keeps the last 1000.
 
 mod connection;
 
@@ -12,8 +12,8 @@ use super::error::ImportError;
 use super::fields::{Fields, Fill, skip};
 use super::record::Recording;
 
-/// Most values of a file. Chosen by us: 1000 of each of the 50 statistics below, for 200
-/// streams.
+/// Maximum number of values of a file. Chosen by us: 1000 for each of the 50 statistics
+/// below and 200 streams.
 const MAX_VALUES: usize = 10_000_000;
 
 /// Statistics that are read (W3C webrtc-stats). The codec is Chromium's own.
@@ -157,7 +157,7 @@ struct Statistics<'a> {
 
 impl Fields for Statistics<'_> {
     fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        // Ids may contain the separator, names do not.
+        // Ids may contain the separator; names do not.
         let wanted = name
             .rsplit_once('-')
             .filter(|(_, name)| WANTED.contains(name));
@@ -193,7 +193,7 @@ impl Value {
             Json::Number(_) => number(&value).unwrap_or(Value::Other),
             Json::Bool(is) => Value::Number(f64::from(u8::from(is))),
             Json::String(text) => Value::Text(text),
-            // Seconds for each reason why the encoder is limited.
+            // Seconds for each reason that limits the encoder.
             Json::Object(reasons) => reasons.get("cpu").and_then(number).unwrap_or(Value::Other),
             _ => Value::Other,
         }
@@ -213,14 +213,14 @@ impl Report {
     }
 
     /// Returns the position of the first value of a statistic among the times. A statistic
-    /// that began or ended at another time than the rest has fewer values.
+    /// that starts or ends at another time than the rest has fewer values.
     fn first(&self, statistic: &Statistic) -> Option<isize> {
         let times = self.statistics.get("timestamp")?;
         let missing = times.values.len() as isize - statistic.values.len() as isize;
         match (statistic.end == times.end, statistic.start == times.start) {
             (true, _) => Some(missing),
             (false, true) => Some(0),
-            // Where its values belong is unknown.
+            // The times of its values are unknown.
             (false, false) => None,
         }
     }

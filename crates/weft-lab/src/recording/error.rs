@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// A file could not be read as a recording; the text has place and remedy.
+/// Error: a file could not be read as a recording; the text has location and remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {what}: {remedy}")]
 pub struct ImportError {
@@ -12,7 +12,7 @@ pub struct ImportError {
 }
 
 impl ImportError {
-    /// Creates an error with the file, and the place in it.
+    /// Creates an error with the file and the location in it.
     pub fn new(place: &str, what: impl Into<String>, remedy: impl Into<String>) -> ImportError {
         ImportError {
             place: place.to_owned(),
@@ -21,7 +21,7 @@ impl ImportError {
         }
     }
 
-    /// Creates the error of a file that the system does not give.
+    /// Creates the error of a file that the system cannot read.
     pub fn unreadable(place: &str, error: &io::Error) -> ImportError {
         ImportError::new(
             place,

@@ -1,4 +1,4 @@
-//! Objects of JSON that are read field by field, so that only the wanted parts take memory.
+//! JSON objects that are read field by field, so that only the wanted parts take memory.
 
 use std::fmt;
 

@@ -57,8 +57,8 @@ impl Fields for Results {
     }
 }
 
-/// Quantity of a series; `None` for those that the report does not know, such as counters
-/// of queues.
+/// Returns the quantity of a series; `None` for those that the report does not support,
+/// such as queue counters.
 fn quantity(name: &str, units: Option<&str>) -> Option<(&'static str, &'static str)> {
     match units {
         Some("Mbits/s" | "Mbit/s") => Some(("rate_mbps", "Mbit/s")),
@@ -76,7 +76,7 @@ fn is_round_trip(name: &str) -> bool {
 }
 
 impl Results {
-    /// Whether the file is of flent.
+    /// Whether the file is from flent.
     pub fn is_some(&self) -> bool {
         self.metadata.is_some() && !self.series.is_empty()
     }
@@ -85,7 +85,7 @@ impl Results {
     pub fn recording(self, place: &str, name: &str) -> Result<Recording, ImportError> {
         let metadata = self.metadata.unwrap_or_default();
         let (mut tracks, mut unknown) = (Vec::new(), Vec::new());
-        // A finer one would only take memory.
+        // A smaller step would only take memory.
         let step = metadata.step_size.unwrap_or(0.2).clamp(0.05, 60.0);
         for (name, values) in self.series {
             let units = metadata.series_meta.get(&name);
@@ -138,7 +138,8 @@ impl Results {
     }
 }
 
-/// Returns the rates of all series together and of each, and the same of round-trip times.
+/// Returns the rates of all series together and of each one, and also their round-trip
+/// times.
 fn of_tracks(tracks: &[Track]) -> Vec<Value> {
     let mut values = Vec::new();
     let of = |quantity: &'static str| {

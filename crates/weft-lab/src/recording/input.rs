@@ -1,4 +1,4 @@
-//! Detection of a file's format, by its first bytes.
+//! Detects a file's format by its first bytes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -18,12 +18,12 @@ pub enum Content {
     Document(Box<dyn BufRead>),
 }
 
-/// Longest text that is read, decompressed. A dump holds 1000 values of each statistic, so
-/// that of a room of 50 people has about 100 MB. Chosen by us.
+/// Maximum size of a decompressed text. A dump has 1000 values of each statistic, so the
+/// dump of a room with 50 people has about 100 MB. Chosen by us.
 const MAX_TEXT: u64 = 256 << 20;
 
 const GZIP: [u8; 2] = [0x1F, 0x8B];
-/// Beginnings of pcap in both byte orders, with microseconds and nanoseconds, and of
+/// First bytes of pcap in both byte orders, with microseconds and nanoseconds, and of
 /// pcapng.
 const CAPTURES: [[u8; 4]; 5] = [
     [0xA1, 0xB2, 0xC3, 0xD4],
@@ -32,7 +32,7 @@ const CAPTURES: [[u8; 4]; 5] = [
     [0x4D, 0x3C, 0xB2, 0xA1],
     [0x0A, 0x0D, 0x0D, 0x0A],
 ];
-/// Beginning of each text of a sequence (RFC 7464).
+/// First byte of each text of a sequence (RFC 7464).
 const RECORD_SEPARATOR: u8 = 0x1E;
 
 /// Reader that fails after a number of bytes.

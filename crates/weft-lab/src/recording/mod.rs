@@ -1,7 +1,7 @@
 //! Recordings of real calls, read from the files of other programs, as systems of a report.
 //!
-//! A recording holds only quantities that its file shows: a capture does not show when a
-//! picture was displayed, so it has no freezes.
+//! A recording has only quantities that its file shows. A capture does not show display
+//! times, so it has no freezes.
 
 mod capture;
 mod document;
@@ -30,7 +30,7 @@ pub use track::{Owner, Track};
 /// that of the system; `local` is the address of the recording machine in a capture.
 ///
 /// # Errors
-/// If the file has another format, or shows nothing of a call.
+/// If the file has another format, or contains no call.
 pub fn read(path: &Path, name: &str, local: &[IpAddr]) -> Result<Vec<Recording>, ImportError> {
     let place = path.display().to_string();
     let found = match input::open(path)? {

@@ -4,22 +4,23 @@ use std::collections::BTreeMap;
 
 use super::track::Span;
 
-/// Longest recording; chosen by us: it bounds the memory for a file whose clock jumps.
+/// Maximum duration of a recording; chosen by us: it limits the memory for a file whose
+/// clock jumps.
 pub const MAX_SECONDS: f64 = 86_400.0;
-/// Length of a period in seconds; that of the simulator's samples.
+/// Length of a period in seconds: that of the simulator's samples.
 pub const PERIOD_S: f64 = 0.2;
-/// Most periods: those of the longest recording.
+/// Maximum number of periods: those of the longest recording.
 const MAX_PERIODS: usize = (MAX_SECONDS / PERIOD_S) as usize;
 
-/// Sums by period. The memory depends on the periods with an amount: neither a large file
-/// nor a clock that jumps takes much.
+/// Sums by period. Memory depends on the number of periods with an amount, so neither a
+/// large file nor a jumping clock takes much.
 #[derive(Clone, Default, Debug)]
 pub struct Periods {
     sums: BTreeMap<usize, f64>,
 }
 
 impl Periods {
-    /// Adds an amount at a time in seconds. After the longest recording nothing is added.
+    /// Adds an amount at a time in seconds. Ignores times after the maximum duration.
     pub fn add(&mut self, at: f64, amount: f64) {
         let index = (at / PERIOD_S).max(0.0) as usize;
         if index >= MAX_PERIODS {
@@ -28,7 +29,7 @@ impl Periods {
         *self.sums.entry(index).or_default() += amount;
     }
 
-    /// Adds the amounts of another.
+    /// Adds the amounts of another one.
     pub fn merge(&mut self, other: &Periods) {
         for (index, amount) in &other.sums {
             *self.sums.entry(*index).or_default() += amount;
@@ -45,7 +46,7 @@ impl Periods {
         self.sums.is_empty()
     }
 
-    /// Returns the amount a second of each period up to `end`, times `scale`. The last
+    /// Returns the amount per second of each period until `end`, times `scale`. The last
     /// period may be shorter.
     pub fn rates(&self, end: f64, scale: f64) -> Vec<Span> {
         let count = (end / PERIOD_S).ceil().max(1.0) as usize;

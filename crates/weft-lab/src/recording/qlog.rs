@@ -1,4 +1,4 @@
-//! Events of weft, as `--qlog` writes them.
+//! Events of weft, as written by `--qlog`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
@@ -17,15 +17,16 @@ use super::values;
 use crate::measure::view::{View, of_pictures};
 use crate::statistics::mean;
 
-/// Longest text of a sequence. Events have some kilobytes at most; chosen by us.
+/// Maximum length of a text of a sequence. Events have at most a few kilobytes; chosen by
+/// us.
 const MAX_EVENT: u64 = 1 << 20;
-/// Most events; chosen by us: a day of 100 pictures and values a second.
+/// Maximum number of events; chosen by us: 100 pictures and values a second for a day.
 const MAX_SAMPLES: usize = 8_640_000;
 const SEPARATOR: u8 = 0x1E;
-/// Longest time for which a value of a path holds: it is written when it changes, at most
-/// every 100 ms. A value that stays is not written again, so it holds for long.
+/// Maximum time for which a value of a path is valid. It is written when it changes, at
+/// most every 100 ms; an unchanged value is not written again, so it is valid for long.
 const HOLDS_S: f64 = 60.0;
-/// Longest time for which the target rate holds; it is written every 100 ms.
+/// Maximum time for which the target rate is valid; it is written every 100 ms.
 const TARGET_HOLDS_S: f64 = 1.0;
 
 #[derive(Deserialize)]
@@ -59,7 +60,7 @@ struct Call {
     /// Milliseconds of each path.
     round_trips: BTreeMap<Of, Vec<(f64, f64)>>,
     pictures: BTreeMap<Of, Pictures>,
-    /// Streams of sound: their packets are frames, too.
+    /// Streams of sound, whose packets also are frames.
     sound: BTreeSet<Of>,
     dropped: u64,
     samples: usize,
@@ -71,9 +72,9 @@ struct Pictures {
     /// Milliseconds in the jitter buffer.
     waited: (f64, u64),
     bytes: f64,
-    /// Whether the time of capture is known.
+    /// Whether the capture time is known.
     has_latency: bool,
-    /// Seconds at which the stream ended, if it did.
+    /// Time in seconds at which the stream ended, if it did.
     ended: Option<f64>,
 }
 
@@ -104,7 +105,7 @@ pub fn read(mut reader: impl BufRead, place: &str, name: &str) -> Result<Recordi
         }
         match serde_json::from_slice::<Event>(own) {
             Ok(event) => call.add(&event),
-            // RFC 7464 section 2.4: a text that is cut ends without a line feed.
+            // RFC 7464 section 2.4: a truncated text ends without a line feed.
             Err(_) if is_last && own.last() != Some(&b'\n') => {
                 cut = Some(format!(
                     "line {line}: the file ends within an event; those before it were read: stop the \
@@ -293,8 +294,8 @@ impl Call {
         }
     }
 
-    /// Returns the views of the streams of video: from the start of a run, or from the
-    /// first picture of a person who came later, to the end of the stream.
+    /// Returns the views of the video streams: from the start of a run, or from the first
+    /// picture of a person who joined later, until the end of the stream.
     fn views(&self, end: f64) -> Vec<View> {
         let is_run = self.epoch_s == Some(0.0);
         let views = self.pictures.values().filter_map(|pictures| {
@@ -315,7 +316,7 @@ impl Call {
             Track::new(("rate_mbps", "Mbit/s"), Owner::Call, rate(&self.received)),
             Track::new(("sent_mbps", "Mbit/s"), Owner::Call, rate(&self.sent)),
         ];
-        // One connection at a time has encoders.
+        // Only one connection at a time has encoders.
         let targets = self.targets.values().max_by_key(|samples| samples.len());
         let targets = targets
             .map(|samples| held(samples, TARGET_HOLDS_S))

@@ -34,19 +34,19 @@ impl fmt::Display for Format {
     }
 }
 
-/// A call, or another measurement, as one file describes it. Times are in seconds since
-/// its beginning.
+/// Call or other measurement, as described by one file. Times are in seconds since its
+/// start.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// Name of the system in the report.
     pub name: String,
     /// Format of the file.
     pub format: Format,
-    /// Description for people: program, address, number of packets.
+    /// Description for display: program, address, number of packets.
     pub about: String,
     /// Recorded time, seconds.
     pub seconds: f64,
-    /// Natural distance of the values, seconds.
+    /// Natural interval of the values, in seconds.
     pub step: f64,
     /// Quantities over time.
     pub tracks: Vec<Track>,
@@ -56,9 +56,9 @@ pub struct Recording {
     pub freezes: Option<Frozen>,
     /// Latencies from capture to display, milliseconds, if the file shows them.
     pub latencies: Vec<f64>,
-    /// Notes on what the file does not show, and on how it was read.
+    /// Notes on what the file lacks, and on how it was read.
     pub notes: Vec<String>,
-    /// Place and reason of an early end of the file.
+    /// Place and reason of a premature end of the file.
     pub cut: Option<String>,
 }
 

@@ -4,26 +4,26 @@ use std::collections::VecDeque;
 
 use super::periods::Periods;
 
-/// Most streams in a direction. Chosen by us: a call of 50 people with three layers, sound
-/// and repair for each.
+/// Maximum number of streams in a direction. Chosen by us: a call of 50 people with three
+/// layers, sound and repair for each.
 pub const MAX_STREAMS: usize = 512;
-/// Packets after which a source is a stream: other protocols look like RTP now and then.
-/// Chosen by us.
+/// Number of packets after which a source counts as a stream, because other protocols
+/// occasionally look like RTP. Chosen by us.
 const PROBATION: u32 = 8;
-/// Largest step of the sequence number within a stream (RFC 3550 appendix A.1,
+/// Maximum step of the sequence number within a stream (RFC 3550 appendix A.1,
 /// `MAX_DROPOUT`).
 const MAX_STEP: i64 = 3_000;
-/// Sequence numbers whose arrival is remembered, to recognise copies. Chosen by us: two
-/// seconds at 2000 packets a second.
+/// Number of sequence numbers whose arrival is remembered, to recognise copies. Chosen by
+/// us: two seconds at 2000 packets a second.
 const WINDOW: usize = 4_096;
-/// Time stamps that are remembered, so that a packet of an earlier frame begins no new
-/// one. Chosen by us: two seconds of 60 pictures a second.
+/// Number of remembered timestamps, so that a packet of an earlier frame does not start a
+/// new one. Chosen by us: two seconds at 60 pictures a second.
 const FRAMES: usize = 128;
 /// Clock rate of video (RFC 3551 section 5).
 const VIDEO_HZ: f64 = 90_000.0;
 /// Tolerance of a measured clock rate; chosen by us. No audio clock is near that of video.
 const CLOCK_TOLERANCE: f64 = 0.05;
-/// Shortest time over which a clock rate is measured, seconds. Chosen by us.
+/// Minimum time in seconds over which a clock rate is measured. Chosen by us.
 const CLOCK_TIME_S: f64 = 2.0;
 
 /// Header fields of an RTP packet.
@@ -48,15 +48,15 @@ pub struct Stream {
     arrived: VecDeque<bool>,
     /// Distinct packets of the present segment.
     distinct: u64,
-    /// Packets expected and arrived in former segments: a stream may restart.
+    /// Packets expected and arrived in former segments, because a stream may restart.
     former: (u64, u64),
     timestamps: VecDeque<u32>,
     clock: Option<Clock>,
-    /// New time stamps, by time.
+    /// New timestamps, by time.
     pub frames: Periods,
     frame_count: u64,
-    /// New time stamps that another stream had before: a repair stream has those of its
-    /// media.
+    /// New timestamps that another stream had before: a repair stream repeats those of
+    /// its media.
     borrowed: u64,
 }
 
@@ -65,12 +65,12 @@ struct Clock {
     first_at: f64,
     last_at: f64,
     last: u32,
-    /// Growth of the time stamp since the first packet.
+    /// Growth of the timestamp since the first packet.
     elapsed: i64,
 }
 
 impl Stream {
-    /// Counts a packet at a time in seconds. Returns whether it begins a new time stamp.
+    /// Counts a packet at a time in seconds. Returns whether it has a new timestamp.
     pub fn on_packet(&mut self, at: f64, rtp: RtpFields) -> bool {
         self.count(rtp.sequence);
         let is_new = !self.timestamps.contains(&rtp.timestamp);
@@ -86,12 +86,12 @@ impl Stream {
         is_new
     }
 
-    /// Whether a time stamp was seen lately.
+    /// Whether a timestamp was seen recently.
     pub fn has_timestamp(&self, timestamp: u32) -> bool {
         self.timestamps.contains(&timestamp)
     }
 
-    /// Records that the last new time stamp is one of another stream.
+    /// Records that the last new timestamp belongs to another stream.
     pub fn on_borrowed(&mut self) {
         self.borrowed += 1;
     }
@@ -149,7 +149,7 @@ impl Stream {
     }
 
     fn restart(&mut self, sequence: u16) {
-        // Room below, for packets that this one overtook.
+        // Leaves space below for packets that this one overtook.
         self.first = i64::from(sequence) + (1 << 32);
         self.highest = self.first;
         self.arrived.clear();
@@ -176,12 +176,13 @@ impl Stream {
         }
     }
 
-    /// Whether it is RTP rather than another protocol.
+    /// Whether it is RTP instead of another protocol.
     pub fn is_established(&self) -> bool {
         self.in_a_row >= PROBATION
     }
 
-    /// Packets that the sequence numbers promise, and those of them that arrived.
+    /// Returns the number of packets expected from the sequence numbers, and the number
+    /// of those that arrived.
     pub fn expected_and_arrived(&self) -> (u64, u64) {
         let expected = match self.arrived.is_empty() {
             true => 0,
@@ -201,7 +202,8 @@ impl Stream {
         !is_repair && rate.is_some_and(is_near)
     }
 
-    /// Seconds between its first and last frame, and the number of frames in it.
+    /// Returns the seconds between its first and last frame, and the number of frames in
+    /// that time.
     pub fn frame_rate(&self) -> Option<f64> {
         let clock = self.clock?;
         let time = clock.last_at - clock.first_at;

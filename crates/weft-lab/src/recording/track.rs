@@ -1,13 +1,13 @@
-//! A quantity over time, as a file has it.
+//! Quantity over time, as given by a file.
 
 /// Owner of a quantity.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Owner {
-    /// The recorded call. In a report it has the name of the call there.
+    /// The recorded call. In a report it has the name of the report's call.
     Call,
     /// Another flow.
     Flow(String),
-    /// A link; `-back` behind the name is its other direction.
+    /// A link; `-back` after the name is its other direction.
     Link(String),
 }
 
@@ -61,7 +61,8 @@ impl Track {
     }
 
     /// Returns the mean value of each of `rows` periods of `step` seconds, weighted by
-    /// time: the sum of a rate stays equal. A period without a value has none.
+    /// time, so that the sum of a rate does not change. A period without a value has
+    /// none.
     pub fn sampled(&self, rows: usize, step: f64) -> Vec<Option<f64>> {
         // Time with a value, and the integral over it.
         let mut sums = vec![(0.0, 0.0); rows];
@@ -80,7 +81,7 @@ impl Track {
             }
         }
         let means = sums.into_iter();
-        // Less is an error of rounding.
+        // Less is a rounding error.
         means
             .map(|(time, integral)| (time > step * 1e-6).then(|| integral / time))
             .collect()
@@ -99,8 +100,8 @@ impl Track {
     }
 }
 
-/// Returns spans of values that were sampled at these times: each holds for the time since
-/// the one before it, at most `longest` seconds. The first sample has no span.
+/// Returns spans of values that were sampled at these times. Each is valid for the time
+/// since the previous one, at most `longest` seconds. The first sample has no span.
 pub fn held(samples: &[(f64, f64)], longest: f64) -> Vec<Span> {
     let pairs = samples.windows(2).filter(|pair| pair[1].0 > pair[0].0);
     pairs
@@ -112,8 +113,8 @@ pub fn held(samples: &[(f64, f64)], longest: f64) -> Vec<Span> {
         .collect()
 }
 
-/// Returns the growth of a counter a second between its samples. A counter that falls was
-/// restarted: that period has no value.
+/// Returns the growth per second of a counter between its samples. A counter that falls
+/// was restarted, so that period has no value.
 pub fn growth(samples: &[(f64, f64)]) -> Vec<Span> {
     let pairs = samples.windows(2);
     let pairs = pairs.filter(|pair| pair[1].0 > pair[0].0 && pair[1].1 >= pair[0].1);

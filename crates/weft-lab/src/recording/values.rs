@@ -1,4 +1,4 @@
-//! Metrics of a recording, by the formulas of runs.
+//! Metrics of a recording, by the same formulas as for runs.
 
 use super::track::{Owner, Track};
 use crate::measure::metrics;
@@ -32,7 +32,7 @@ pub fn of_rates(tracks: &[Track]) -> Vec<Value> {
     found.collect()
 }
 
-/// Returns the freezes of all views that have some knowledge of them.
+/// Returns the freezes of all views that contain information about them.
 pub fn frozen(views: &[View]) -> Option<Frozen> {
     let seconds = mean(views.iter().filter_map(|view| Some(view.frozen()?.seconds)))?;
     let cameras = views.iter().filter_map(|view| view.freezes.as_ref());
@@ -49,7 +49,7 @@ pub fn frozen(views: &[View]) -> Option<Frozen> {
     })
 }
 
-/// Returns the values in the order of reports, without those that are not numbers.
+/// Returns the values in the order of reports, except those that are not numbers.
 pub fn sorted(mut values: Vec<Value>) -> Vec<Value> {
     values.retain(|(_, value)| value.is_finite());
     values.sort_by_key(|(name, _)| metrics::position(name));

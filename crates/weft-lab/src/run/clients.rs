@@ -1,4 +1,4 @@
-//! A scenario's systems as clients run them.
+//! Systems of a scenario as clients run them.
 
 use weft_experiment::{CallSetup, FlowSetup};
 use weft_publish::Degradation;
@@ -11,9 +11,9 @@ use crate::scenario::{Scenario, Variant};
 const WEBRTC: &str = "webrtc";
 
 /// Returns the scenario for this client. weft is run with each of the systems. For any
-/// other program, systems that differ only in settings that it does not receive are one
-/// system, and published values of plain WebRTC apply to it. Models of applications stay
-/// unchanged for every client.
+/// other program, systems that differ only in settings that it does not receive become
+/// one system, and published values of plain WebRTC apply to it. Models of applications
+/// are the same for every client.
 #[must_use]
 pub fn as_seen_by(client: &Client, scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
@@ -67,7 +67,7 @@ pub fn as_seen_by(client: &Client, scenario: &Scenario) -> Scenario {
     scenario
 }
 
-/// Whether a program without system settings sees equal networks in both.
+/// Whether a program without system settings sees the same network in both.
 fn is_same(client: &Client, a: &Variant, b: &Variant) -> bool {
     let is_told_nothing = matches!(client.main(), Client::Exec(_));
     let flows = a.setup.flows.iter().zip(&b.setup.flows);

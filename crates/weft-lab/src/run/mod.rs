@@ -34,8 +34,8 @@ pub struct Run {
     pub task: Task,
     /// Metrics by name.
     pub values: Vec<Value>,
-    /// By flows that are compared with themselves alone: their rate while others compete
-    /// with them, Mbit/s.
+    /// Rates in Mbit/s of flows while others compete with them, by the flows that are
+    /// compared with themselves alone.
     pub competing: Vec<(Vec<usize>, f64)>,
     /// Time series.
     pub series: Series,
@@ -45,7 +45,7 @@ pub struct Run {
     pub checks: Vec<Check>,
     /// Number of simulated events, or of emulated packets.
     pub events: u64,
-    /// Notes that are necessary to judge it.
+    /// Notes that readers need to judge the run.
     pub notes: Vec<String>,
 }
 
@@ -63,8 +63,8 @@ pub type TaskResult = Result<Run, FailedTask>;
 
 /// Runs the plan of a scenario, `jobs` tasks at a time if the engine can, until `stop` is
 /// set. Calls `each` for every finished task, on the caller's thread and in no particular
-/// order; unfinished tasks are lost when `stop` is set. Stops if `each` returns an error,
-/// and returns it; also stops if a requirement is missing, so that no run can succeed.
+/// order; unfinished tasks are lost when `stop` is set. If `each` returns an error, stops
+/// and returns it. Also stops if a missing requirement makes every run fail.
 ///
 /// # Errors
 /// The error of `each`.
@@ -121,7 +121,7 @@ pub fn run_tasks<E>(
         }
         drop(sender);
         let mut result = Ok(());
-        // Reads to the end also after an error, so that no thread waits forever.
+        // Reads to the end even after an error, so that no thread waits forever.
         for run in ended {
             if result.is_ok() {
                 result = each(run);

@@ -1,5 +1,5 @@
-//! Runs of the simulator that pause, for programs that act between: an environment in
-//! which a policy learns.
+//! Simulated runs that pause, for programs that act in between: an environment in which a
+//! policy learns.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::engine::{EngineError, RunOutput};
 use crate::measure::capacity::seeded;
 use crate::scenario::Scenario;
 
-/// A run that pauses. Its results are those of the same task in [`super::run`].
+/// Run that pauses. Its results equal those of the same task in [`super::run`].
 pub struct PausedRun {
     scenario: Arc<Scenario>,
     task: Task,

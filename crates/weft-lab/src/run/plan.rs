@@ -30,7 +30,7 @@ pub struct Task {
     pub participants: Participants,
 }
 
-/// The runs of a scenario, each once: seed by seed, so that all systems have equally many
+/// Runs of a scenario, each once: seed by seed, so that all systems have the same number
 /// after a stop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
@@ -96,7 +96,8 @@ pub fn participant_groups(scenario: &Scenario, variant: &Variant) -> Vec<Partici
     groups
 }
 
-/// Returns the flows that some metric compares with themselves alone, each group once.
+/// Returns the groups of flows that some metric compares with themselves alone, each
+/// group once.
 pub fn victims(scenario: &Scenario, variant: &Variant) -> Vec<Vec<usize>> {
     let mut victims: Vec<Vec<usize>> = Vec::new();
     for name in &scenario.metrics {
@@ -132,8 +133,8 @@ pub fn victim(variant: &Variant, name: &str) -> Option<Vec<usize>> {
 }
 
 impl Participants {
-    /// Returns the setup with the participating flows, and the positions among them of
-    /// the flows under test.
+    /// Returns the setup with only the participating flows, and the positions of the
+    /// flows under test among them.
     #[must_use]
     pub fn of(&self, setup: &Setup, focus: &[usize]) -> (Setup, Vec<usize>) {
         match self {

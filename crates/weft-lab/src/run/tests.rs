@@ -125,7 +125,7 @@ fn an_outage_freezes_wherever_the_measured_time_begins() {
     assert!((4.0..=5.0).contains(&whole), "{whole} s");
     let late = frozen(OUTAGE, &["measure-from=\"6s\"".into()]);
     assert!((2.0..=3.0).contains(&late), "{late} s");
-    // From the beginning on: there was no earlier picture.
+    // From the beginning, because there was no earlier picture.
     let never = OUTAGE.replace("at = \"4s\"", "at = \"0s\"");
     let never = frozen(&never, &[]);
     assert!((8.0..=10.0).contains(&never), "{never} s");
@@ -148,7 +148,7 @@ fn results_depend_on_neither_threads_nor_repetition() {
     let one = summary(&outcome(&scenario, 1));
     assert_eq!(one, summary(&outcome(&scenario, 4)));
     assert_eq!(one, summary(&outcome(&scenario, 1)));
-    // A value that could have differed: seeds do.
+    // A value that could differ, because it differs between seeds.
     let outcome = outcome(&scenario, 2);
     let by_seed = outcome.values(0, "throughput_mbps.a");
     assert_ne!(by_seed[0], by_seed[1]);

@@ -1,4 +1,4 @@
-//! Cells with links as stations: a medium that several share, or a separate one.
+//! Cells with links as stations: a medium shared by several links, or a separate one.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::names::unknown_name;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 
-/// The cells of a file: those of its media, then those of single links.
+/// Cells of a file: those of its media, then those of single links.
 pub struct Cells<'a> {
     cells: Vec<Cell<'a>>,
     media: usize,
@@ -120,7 +120,7 @@ impl<'a> Cells<'a> {
             guilty.blame(link.source, link.name, &error, link.whole.clone())
         })?;
         if own.is_some() {
-            // Packets back wait at the access point.
+            // Packets in the backward direction wait at the access point.
             let differs = |key| there.find(key).map(|t| t.0) != back.find(key).map(|b| b.0);
             let limits = there.find("queue").is_some() || differs("queue");
             let read = cell.spec.queue_back(&down, limits);
@@ -200,7 +200,7 @@ impl<'a> Cells<'a> {
 }
 
 impl Written<'_> {
-    /// Returns the keys of the station; all others must belong to a cell of its own.
+    /// Returns the keys of the station; all other keys must belong to its own cell.
     fn station(&self, items: &Items, kind: CellKind, own: bool) -> Result<Items> {
         let of_own_cell = kind.of_own_cell();
         let (station, other) = items.split(kind.of_station());
@@ -239,7 +239,7 @@ impl Written<'_> {
     }
 }
 
-/// Explains why a link that names no medium looks like a station, and where.
+/// Explains why, and where, a link without a medium looks like a station.
 pub fn misses_its_medium(items: &Items) -> Option<(String, Range<usize>)> {
     let of = |kind: CellKind, keys: &[&'static str]| {
         let found = keys.iter().find_map(|key| Some((key, items.find(key)?.1)));

@@ -5,9 +5,9 @@ use weft_units::Duration;
 use super::file::File;
 use super::place::{ScenarioError, Source};
 
-/// Most seeds of a run; chosen by us.
+/// Maximum number of seeds of a run; chosen by us.
 const MOST_SEEDS: u32 = 10_000;
-/// Shortest run: five samples of its series. Chosen by us.
+/// Minimum length of a run: five samples of its series. Chosen by us.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Checks length, start of the measurement, seeds, and that links and flows exist.

@@ -4,8 +4,8 @@ use weft_cc::{ControllerKind, CustomController};
 use weft_session::SchedulerKind;
 use weft_session::schedule::CustomScheduler;
 
-/// Controllers and schedulers that systems may name beside the built-in ones. A built-in
-/// name wins.
+/// Controllers and schedulers that systems may use besides the built-in ones. A built-in
+/// name takes precedence.
 #[derive(Clone, Default, Debug)]
 pub struct Custom {
     /// Controllers.

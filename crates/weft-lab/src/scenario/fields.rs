@@ -1,4 +1,4 @@
-//! Fields that a table may have, from the type that it is read into.
+//! Fields that a table may have, derived from the type that it is read into.
 
 use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
@@ -7,7 +7,7 @@ use serde::forward_to_deserialize_any;
 /// Returns the names of a struct's fields in files.
 pub fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut asked = Asked(&[]);
-    // Reading always fails; the struct names its fields before that.
+    // Reading always fails, but the struct names its fields before that.
     let _ = T::deserialize(&mut asked);
     asked.0
 }

@@ -1,6 +1,5 @@
-//! The fields of a scenario file, as written. [`super::Scenario`] is the
-//! checked form. `docs/experiment/scenarios.md` explains every field, and a test
-//! compares the two.
+//! Fields of a scenario file, as written. [`super::Scenario`] is the checked form.
+//! `docs/experiment/scenarios.md` explains every field, and a test compares the two.
 
 use std::collections::BTreeMap;
 
@@ -67,12 +66,12 @@ pub struct System {
     pub frame_buffer: Option<Spanned<u32>>,
     pub repair_decoding: Option<Spanned<Time>>,
     pub links: Option<Spanned<Vec<Text>>>,
-    /// Taken out before the file is read, and merged into it.
+    /// Removed before the file is read, and merged into it.
     #[expect(dead_code, reason = "a `set` that is no table is refused here")]
     pub set: Option<BTreeMap<String, IgnoredAny>>,
 }
 
-/// A set of values: every system is run with each of them.
+/// Set of values; every system is run with each of them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Vary {

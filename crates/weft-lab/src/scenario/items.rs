@@ -39,7 +39,7 @@ impl Items {
                 return Err(source.error(spec.span(), format!("\"{item}\" has no `=`: {remedy}")));
             };
             let key = key.trim();
-            // Overrides have a table of their own; within one text the intended value
+            // Overrides belong in a separate table; within one text the intended value
             // would be unclear.
             if let Some(other) = given.iter().find(|k| **k == key || Some(**k) == rival(key)) {
                 let message = format!("`{other}` and `{key}` in one specification: keep one");
@@ -192,7 +192,7 @@ impl Items {
     }
 }
 
-/// Returns the other key with this meaning: both define the capacity.
+/// Returns the other key with the same meaning: both define the capacity.
 fn rival(key: &str) -> Option<&'static str> {
     match key {
         "rate" => Some("trace"),

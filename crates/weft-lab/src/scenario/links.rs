@@ -22,8 +22,8 @@ pub enum Topology {
     ParkingLot,
 }
 
-/// A link: its SPEC, keys that change it, and the backward direction; or a station of a
-/// medium. A text instead of the table is its SPEC.
+/// Link: its SPEC, keys that change it, and the backward direction; or a station of a
+/// medium. A text instead of a table is its SPEC.
 ///
 /// More than fifteen fields: one for each key of a link's table.
 #[derive(Clone, Debug, Deserialize)]
@@ -66,7 +66,7 @@ pub struct Link {
     pub steps_back: Vec<Step>,
 }
 
-/// Capacity, delay and loss of the link from `at` on; missing values stay unchanged.
+/// Capacity, delay and loss of the link from time `at`; missing values do not change.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Step {
@@ -76,7 +76,7 @@ pub struct Step {
     pub loss: Option<Spanned<Share>>,
 }
 
-/// Returns the positions of links, each named once.
+/// Returns the positions of links, each of which may be named once.
 pub fn positions(
     source: &Source,
     known: &Named<Spanned<Link>>,

@@ -5,7 +5,7 @@ use weft_units::Duration;
 use super::file::File;
 use super::place::{ScenarioError, Source};
 
-/// Returns the start of the measurement; by default the beginning.
+/// Returns the start of the measurement; by default the start of the run.
 pub fn measure_from(file: &File) -> Duration {
     let from = file.measure_from.as_ref();
     from.map_or(Duration::ZERO, |t| t.get_ref().0)

@@ -1,4 +1,4 @@
-//! Media that links share, as in scenario files, and the properties of their kinds.
+//! Media that links share, in scenario files, and the properties of their kinds.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -36,7 +36,7 @@ impl Medium {
     }
 }
 
-/// Kinds of cells, by name, including those of a cell with a single link.
+/// Kinds of cells by name, including those with a single link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CellKind {
     Wifi,
@@ -81,7 +81,7 @@ impl CellKind {
         }
     }
 
-    /// Returns the keys of a link that describe its own cell, and not its station.
+    /// Returns the keys of a link that describe its own cell, not its station.
     pub const fn of_own_cell(self) -> &'static [&'static str] {
         match self {
             CellKind::Wifi => WifiSpec::OF_OWN_CELL,
@@ -124,7 +124,7 @@ impl CellSpec {
     }
 
     /// Adds a station with the settings of both directions. Returns whether the backward
-    /// direction has its own queue, which is impossible on a shared medium.
+    /// direction requests its own queue, which is impossible on a shared medium.
     pub fn add(
         &mut self,
         there: Pairs<'_>,
@@ -172,7 +172,7 @@ impl CellSpec {
         Ok(())
     }
 
-    /// Returns the reason why there can be no such cell.
+    /// Returns the reason why such a cell is impossible.
     pub fn check(&self) -> Result<(), String> {
         match self {
             CellSpec::Wifi(cell) => cell.check().map_err(|error| error.to_string()),

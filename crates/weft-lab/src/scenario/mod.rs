@@ -1,6 +1,6 @@
 //! Scenario files: from text to setups.
 //!
-//! A file is read into a tree, `--set` and each system's own values are merged into it,
+//! A file is read into a tree. `--set` and each system's own values are merged into it,
 //! and the result is read and checked as a whole, once for each system. An error in any
 //! of them therefore names its own location.
 
@@ -62,16 +62,16 @@ pub use system_spec::{SessionSpec, SystemKind, SystemSpec};
 pub use traces::Traces;
 pub use vary::Axis;
 
-/// Seeds of a run unless the file or the command line gives a number; chosen by us:
-/// Student's t falls below 2.8 there, and a laptop needs only seconds.
+/// Default number of seeds of a run; chosen by us: Student's t falls below 2.8 there, and
+/// a laptop needs only seconds.
 const DEFAULT_SEEDS: u32 = 5;
-/// Longest run with the sampling period of short runs; chosen by us: longer than any
-/// embedded scenario.
+/// Maximum length of a run with the sampling period of short runs; chosen by us: longer
+/// than any embedded scenario.
 const LONGEST_FINE: Duration = Duration::from_secs(900);
 /// Name of the only system if nothing is compared.
 const ALL: &str = "all";
 
-/// A scenario that can be run.
+/// Scenario that can be run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Set and name, such as `demo/aqm`: from the file's path.
@@ -84,24 +84,25 @@ pub struct Scenario {
     pub about: String,
     /// Seeds 1 to this number are run.
     pub seeds: u32,
-    /// Start of the measurement: earlier times do not count in metrics.
+    /// Start of the measurement; metrics ignore earlier times.
     pub measure_from: Duration,
     /// Start and end of each part that is measured separately.
     pub sections: Vec<(Duration, Duration)>,
     /// Mean or median over the seeds.
     pub centre: Centre,
-    /// Metrics to report; empty: all that apply.
+    /// Metrics to report; empty for all that apply.
     pub metrics: Vec<String>,
-    /// The system that others are compared with, if one is named; otherwise the best call
+    /// System that others are compared with, if one is named; otherwise the best call
     /// over one link.
     pub baseline: Option<String>,
     /// Varied fields with their values.
     pub axes: Vec<Axis>,
-    /// The runs: every system, with every varied value.
+    /// Runs: every system with every varied value.
     pub variants: Vec<Variant>,
     /// Values measured by others.
     pub published: Vec<Published>,
-    /// Whether they are for these variants: `--set` varies nothing that the file does not.
+    /// Whether the published values apply to these variants: `--set` varies only fields
+    /// that the file varies.
     pub is_as_published: bool,
 }
 
@@ -114,11 +115,11 @@ pub struct Variant {
     pub system: SystemSpec,
     /// Varied keys and their values.
     pub case: Vec<(String, String)>,
-    /// Setup for the simulator: with the first of several traces.
+    /// Setup for the simulator, with the first of several traces.
     pub setup: Setup,
     /// Names of its links in the file, by their positions in `system`.
     pub links: Vec<String>,
-    /// The links of each seed where they differ.
+    /// Links of each seed, if they differ.
     pub traces: Traces,
     /// Positions of the flows that the results are about: the calls under test, or all
     /// flows if there is no call.
@@ -177,7 +178,7 @@ impl Scenario {
         Ok(Scenario { source, ..scenario })
     }
 
-    /// Returns the pairs of flows that metrics are requested for, each once.
+    /// Returns the pairs of flows for which metrics are requested, each once.
     #[must_use]
     pub fn pairs(&self) -> Vec<&str> {
         let published = self.published.iter();
@@ -262,8 +263,8 @@ fn read_tree(source: &Source, mut tree: Tree<'_>) -> Result<File, ScenarioError>
     read.map_err(|error| tree::told(source, &error))
 }
 
-/// Returns the sampling period: that of every setup in runs of up to a quarter of an
-/// hour; whole seconds in longer ones, so that no run keeps more samples than one of that
+/// Returns the sampling period: the default in runs of up to a quarter of an hour, and
+/// whole seconds in longer ones, so that no run keeps more samples than one of that
 /// length.
 fn sample_period(setup: &Setup) -> Duration {
     let most = LONGEST_FINE.as_nanos() / setup.sample_every.as_nanos();
@@ -278,7 +279,7 @@ fn sample_period(setup: &Setup) -> Duration {
     }
 }
 
-/// Whether there is a flow that uses its links as the compared system does.
+/// Whether a flow uses its links like the compared system.
 fn has_compared(file: &File) -> bool {
     let mut flows = file.flows.get_ref().0.iter().map(|(_, f)| f.get_ref());
     flows.any(Flow::is_compared)
@@ -455,7 +456,7 @@ fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<Strin
             if names.contains(&full) {
                 return Ok(Some(full.into_inner()));
             }
-            // `--systems` may have left it out; an unknown name is an error.
+            // `--systems` may have omitted it; an unknown name is an error.
             systems::system(source, file, &full).map(|_| None)
         }
         None => Ok(None),

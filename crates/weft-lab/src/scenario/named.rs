@@ -1,4 +1,4 @@
-//! A table with names chosen by the user, in the order of the file.
+//! Table with names chosen by the user, in the order of the file.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
@@ -16,12 +16,12 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
-    /// The names in order.
+    /// Iterates over the names in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.get_ref().as_str())
     }
 
-    /// The position of a name.
+    /// Returns the position of a name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.names().position(|each| each == name)
     }

@@ -49,7 +49,7 @@ pub fn check_owners(source: &Source, file: &File) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Names of files, by the variants that are written into them.
+/// File names, by the variants that are written into them.
 #[derive(Default)]
 pub struct Files(BTreeMap<String, String>);
 

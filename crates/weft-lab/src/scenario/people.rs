@@ -1,5 +1,5 @@
-//! Links of the people in a conference: each person has their own copy of the links that
-//! a group names.
+//! Links of the people in a conference: each person has a copy of the links named by a
+//! group.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use super::place::{ScenarioError, Source};
 /// Setups of a link: one for all seeds, or one for each trace, with the matched text.
 type Setups = Vec<(String, LinkSetup)>;
 
-/// Gives each person of a conference links of their own, from the server to the person:
-/// the first one those of the file, every other one a copy with another name.
+/// Gives each person of a conference their own links from the server: the first person
+/// gets those of the file, every other one a copy with another name.
 pub fn spread(
     source: &Source,
     file: &File,
@@ -53,11 +53,11 @@ pub fn spread(
     Ok(())
 }
 
-/// Adds a copy of a link for somebody of this name; `None` if stations share its medium.
+/// Adds a copy of a link for a person of this name; `None` if stations share its medium.
 fn copy(links: &mut Vec<Setups>, link: usize, of: &str) -> Option<usize> {
     let copied = links[link].iter().map(|(star, setup)| {
         let name = format!("{}-{of}", setup.name);
-        // A wire, or a cell of its own.
+        // A wire, or its own cell.
         let is_alone = setup.medium.station_count() == 2;
         is_alone.then(|| {
             let stations = setup.stations.iter();

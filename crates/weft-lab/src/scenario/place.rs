@@ -11,10 +11,10 @@ use super::custom::Custom;
 use super::sweep::{self, Sweep};
 use crate::names::unknown_name;
 
-/// A text of the file with its location.
+/// Text of the file with its location.
 pub type Text = Spanned<String>;
 
-/// The text of a scenario file, followed by the `--set` arguments, so that one offset
+/// Text of a scenario file, followed by the `--set` arguments, so that one offset
 /// identifies a location in either.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -30,10 +30,10 @@ pub struct Source {
 /// An argument of `--set`.
 #[derive(Clone, Debug)]
 pub(super) struct Argument {
-    /// The argument as TOML, preceded by blanks so that its offsets follow those of all
-    /// before it.
+    /// Argument as TOML, preceded by blanks so that its offsets follow those of all
+    /// earlier ones.
     pub toml: String,
-    /// The argument in messages.
+    /// Argument as shown in messages.
     shown: String,
     /// Its values if it has several.
     pub sweep: Option<Sweep>,
@@ -45,8 +45,8 @@ impl Argument {
     }
 }
 
-/// A scenario that cannot be run. Its text names the location, the value found there and
-/// the remedy.
+/// Error: a scenario cannot be run. Its text gives the location, the value found there
+/// and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
     /// File, or the argument of `--set`.
@@ -62,12 +62,11 @@ pub struct ScenarioError {
 
 impl Source {
     /// Combines the text of `file` with arguments `KEY=VALUE` in their order. A value
-    /// that is not TOML is read as a text; `sweep::split` says where several values
-    /// begin.
+    /// that is not TOML is read as a text; `sweep::split` separates several values.
     ///
     /// # Errors
-    /// An argument without `=`, or several values of which one is not a text, number or
-    /// truth value.
+    /// If an argument has no `=`, or one of several values is not a text, number or truth
+    /// value.
     pub fn new(file: &str, text: &str, set: &[String]) -> Result<Source, ScenarioError> {
         let mut start = text.len() + 1;
         let mut arguments: Vec<Argument> = Vec::new();
@@ -203,7 +202,7 @@ fn argument(written: &str, start: usize) -> Result<Argument, String> {
     })
 }
 
-/// Returns the last character that begins at or before this offset.
+/// Returns the last character that starts at or before this offset.
 fn boundary(text: &str, offset: usize) -> usize {
     let mut at = offset.min(text.len());
     while !text.is_char_boundary(at) {

@@ -12,23 +12,23 @@ use crate::names::unknown_name;
 /// value from a printed plot.
 const DEFAULT_TOLERANCE: f64 = 0.1;
 
-/// A published value, as the range in which ours agrees with it.
+/// Published value, as the range in which ours agrees with it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Published {
     /// Our counterpart of the measured system.
     pub system: String,
     /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
-    /// The published value; `None` for a range or a bound.
+    /// Published value; `None` for a range or a bound.
     pub value: Option<f64>,
-    /// Lowest value that agrees; minus infinity without such a bound.
+    /// Lowest value that agrees; minus infinity without a lower bound.
     pub low: f64,
-    /// Highest value that agrees; infinity without such a bound.
+    /// Highest value that agrees; infinity without an upper bound.
     pub high: f64,
-    /// The system that the value is relative to.
+    /// System that the value is relative to.
     pub relative_to: Option<String>,
-    /// The metric that the value is relative to, of the system itself unless another one
-    /// is named.
+    /// Metric that the value is relative to; of the same system unless another one is
+    /// named.
     pub relative_metric: Option<String>,
     /// Kind of comparison.
     pub by: By,
@@ -55,8 +55,8 @@ pub fn published(
 /// Placeholder in a name for any varied value at its position.
 const ANY: &str = "*";
 
-/// Returns the system and its reference for each of the varied values that a `*` matches:
-/// an equal one in both.
+/// Returns the system and its reference for each of the varied values matched by a `*`;
+/// the value is the same in both.
 fn alternatives(
     source: &Source,
     file: &File,
@@ -234,8 +234,8 @@ fn range(
     }
 }
 
-/// Returns the full name of a system, possibly with varied values: `weft (cameras 2)`; or
-/// of the values alone if no call is compared.
+/// Returns the full name of a system, possibly with varied values: `weft (cameras 2)`;
+/// only the values if no call is compared.
 fn full_name(source: &Source, file: &File, name: &Text) -> Result<String, ScenarioError> {
     let words = |vary: &file::Vary| -> Vec<String> {
         let values = vary.values.get_ref().iter();

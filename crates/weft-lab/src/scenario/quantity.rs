@@ -1,23 +1,23 @@
-//! Times, rates, sizes and shares as scenario files write them: a number and
-//! its unit, as in link specifications.
+//! Times, rates, sizes and shares in scenario files: a number and its unit, as in link
+//! specifications.
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 use std::fmt;
 use weft_units::{Bytes, Duration, Rate, quantity};
 
-/// A time: `"30s"`, `"25ms"`, `"3min"`.
+/// Time, such as `"30s"`, `"25ms"` or `"3min"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Time(pub Duration);
 
-/// A rate: `"5mbit"`, `"500kbit"`.
+/// Rate, such as `"5mbit"` or `"500kbit"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Speed(pub Rate);
 
-/// A size: `"9MB"`, `"60kB"`, `"1200B"`.
+/// Size, such as `"9MB"`, `"60kB"` or `"1200B"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Size(pub Bytes);
 
-/// A share: `"10%"` is 0.1.
+/// Share: `"10%"` is 0.1.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Share(pub f64);
 

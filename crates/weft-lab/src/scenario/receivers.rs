@@ -1,4 +1,4 @@
-//! Receivers of a system, and the parts of a session that it does without.
+//! Receivers of a system, and the parts of a session that it omits.
 
 use std::ops::RangeInclusive;
 
@@ -28,12 +28,13 @@ const RECEIVERS: [(&str, ReceiverProfile); 2] = [
 const PATIENCE: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(60);
 /// A large frame has some tens of packets; a receiver remembers 2048.
 const PACKETS: RangeInclusive<u32> = 64..=2048;
-/// Chosen by us: half a second at 30 Hz, and the most that libwebrtc keeps, rounded up.
+/// Chosen by us: half a second at 30 Hz, and the maximum that libwebrtc keeps, rounded
+/// up.
 const FRAMES: RangeInclusive<u32> = 16..=1000;
 /// Chosen by us: repair packets that take longer stop every call.
 const DECODING: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_millis(100);
 
-/// Returns the parts that a system does without.
+/// Returns the parts that a system omits.
 pub fn without(
     source: &Source,
     parts: &Spanned<OneOrMore>,

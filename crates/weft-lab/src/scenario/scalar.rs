@@ -1,4 +1,4 @@
-//! A single value of a file, of any type.
+//! Single value of a file, of any type.
 
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
@@ -47,7 +47,7 @@ impl From<Written> for Scalar {
         match written {
             Written::Truth(truth) => Scalar::Literal(truth.to_string()),
             Written::Whole(number) => Scalar::Literal(number.to_string()),
-            // With a decimal point even without digits after it.
+            // With a decimal point, even without digits after it.
             Written::Decimal(number) => Scalar::Literal(format!("{number:?}")),
             Written::Text(text) => Scalar::Text(text),
         }

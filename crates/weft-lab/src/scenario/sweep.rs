@@ -1,5 +1,5 @@
-//! Arguments of `--set` with several values: every system runs with each of them, as
-//! with those of a `[[vary]]`.
+//! Arguments of `--set` with several values: every system runs with each of them, as with
+//! the values of a `[[vary]]`.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub struct Sweep {
 }
 
 /// Splits VALUE at its commas. A comma within quotes, brackets or braces belongs to the
-/// value. A value with `=` outside of them is a link's SPEC and one value as a whole.
+/// value. A value with `=` outside of them is a link's SPEC, which is a single value.
 pub fn split(value: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = value;
@@ -29,7 +29,7 @@ pub fn split(value: &str) -> Vec<&str> {
         let text = rest.trim_start();
         let begun = rest.len() - text.len();
         let Some(closed) = closed(text) else {
-            // An opened quote or bracket without its end: one text.
+            // A quote or bracket is not closed: a single text.
             return vec![value];
         };
         let plain = &text[closed..];
@@ -48,7 +48,7 @@ pub fn split(value: &str) -> Vec<&str> {
 }
 
 /// Returns the length of the quoted text, list or table at the start of a value; 0 if it
-/// begins with something else, and `None` if its end is missing.
+/// starts with something else, and `None` if its end is missing.
 fn closed(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     let mut escaped = false;
@@ -78,7 +78,7 @@ fn closed(text: &str) -> Option<usize> {
 /// Returns a value as TOML.
 ///
 /// # Errors
-/// An empty value, or a list or table, with the remedy.
+/// If the value is empty, or is a list or table; the error has the remedy.
 pub fn toml(value: &str) -> Result<String, String> {
     match DeValue::parse(value).map(Spanned::into_inner) {
         Ok(DeValue::Array(_) | DeValue::Table(_)) => Err(format!(

@@ -1,4 +1,4 @@
-//! Systems: how a call uses its links, and the known names.
+//! Systems: how a call uses its links, and their known names.
 
 use weft_cc::ControllerKind;
 use weft_experiment::SideSetup;
@@ -15,8 +15,8 @@ pub const WEBRTC: &str = "webrtc";
 /// Lower bound that no call can beat.
 pub const FLOOR: &str = "floor";
 
-/// The systems that Converge was compared with, by the names in its paper (Converge,
-/// section 5): WebRTC with path migration or scheduling.
+/// Systems that Converge was compared with, by the names in its paper (Converge, section
+/// 5): WebRTC with path migration or scheduling.
 const RIVALS: [(&str, SchedulerKind, Level); 4] = [
     ("webrtc-cm", SchedulerKind::Migrate, Level::SenderSide),
     ("m-rtp", SchedulerKind::Mprtp, Level::Full),
@@ -24,14 +24,14 @@ const RIVALS: [(&str, SchedulerKind, Level); 4] = [
     ("srtt", SchedulerKind::MinRtt, Level::Full),
 ];
 
-/// System: a way in which a call uses its links.
+/// System: how a call uses its links.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SystemSpec {
     /// Name in results.
     pub name: String,
     /// Implementation: a session, or the floor.
     pub kind: SystemKind,
-    /// Positions of the links that it may use; `None`: all of them.
+    /// Positions of the links that it may use; `None` for all.
     pub links: Option<Vec<usize>>,
 }
 
@@ -55,8 +55,8 @@ pub struct SessionSpec {
     pub ablations: Ablations,
     /// Forward error correction.
     pub protection: ProtectionKind,
-    /// Controller of every path; `None`: a call's default, which for a WebRTC application
-    /// is that of present browsers.
+    /// Controller of every path; `None` for a call's default, which for a WebRTC
+    /// application is that of present browsers.
     pub controller: Option<ControllerKind>,
     /// Protocol level of the two ends.
     pub level: Level,
@@ -64,7 +64,7 @@ pub struct SessionSpec {
     pub reporting: Reporting,
     /// Patience and bounds of the receiver.
     pub receiver: ReceiverProfile,
-    /// Time to decode a repair packet; `None`: that of the call.
+    /// Time to decode a repair packet; `None` for that of the call.
     pub repair_decoding: Option<Duration>,
 }
 
@@ -102,7 +102,7 @@ impl SessionSpec {
         self.scheduler = scheduler;
         self.protection = match scheduler {
             SchedulerKind::Weft => ProtectionKind::Weft,
-            // None of them has uncertain states; Converge's own protection is this one.
+            // None of them has uncertain states; this is Converge's own protection.
             _ => ProtectionKind::PathSpecific,
         };
         true

@@ -33,7 +33,7 @@ pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, S
 }
 
 /// Returns the `[system.NAME]` that NAME or NAME@LINK[+LINK...] refers to, if the file
-/// has it, and its links.
+/// has it, with its links.
 pub fn own<'n>(file: &File, name: &'n str) -> Option<(&'n str, Option<&'n str>)> {
     if file.system.find(name).is_some() {
         return Some((name, None));
@@ -54,7 +54,7 @@ fn links_of_name(
     own_links(source, file, &Spanned::new(span.clone(), names.collect()))
 }
 
-/// Returns the canonical name: a controller's name alone means that of a single path, and
+/// Returns the canonical name. A controller's name alone means a single path with it, and
 /// a hyphen may replace an underscore.
 pub fn full_name(file: &File, name: &Text) -> Text {
     let text = name.get_ref();

@@ -314,7 +314,7 @@ fn a_metric_belongs_to_an_existing_flow_or_link() {
         "{error}"
     );
     assert!(error.contains("there is call"), "{error}");
-    // Includes those that one of the systems adds.
+    // Includes those added by one of the systems.
     let more = "[system.more.set.flows.more]\nkind = \"udp\"\nrate = \"1mbit\"\n";
     let more = format!("{CHAIN}{more}[system.weft]\n");
     let more = more.replace(

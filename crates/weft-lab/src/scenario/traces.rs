@@ -7,7 +7,7 @@ use weft_experiment::{LinkSetup, Setup};
 
 use super::place::Source;
 
-/// Returns the texts that the star matches in the names of files, in order.
+/// Returns the texts matched by the star in file names, in order.
 pub fn matching(source: &Source, pattern: &str) -> Result<Vec<String>, String> {
     let path = Path::new(pattern);
     let name = path.file_name().and_then(|name| name.to_str());
@@ -68,13 +68,13 @@ fn by_number(a: &str, b: &str) -> std::cmp::Ordering {
     parts(a).cmp(&parts(b)).then_with(|| a.cmp(b))
 }
 
-/// Links by seed: for each trace its name, and the links that play it.
+/// Links by seed: the name of each trace, and the links that play it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Traces(Vec<(String, Vec<LinkSetup>)>);
 
 impl Traces {
-    /// Pairs the links' traces by the text that the star matches. A trace of one link
-    /// without a counterpart is an error that names both.
+    /// Pairs the links' traces by the text that the star matches. A trace without a
+    /// counterpart is an error that names both links.
     pub fn pair(links: &[Vec<(String, LinkSetup)>]) -> Result<Traces, String> {
         let is_many = |link: &&Vec<(String, LinkSetup)>| !(link.len() == 1 && link[0].0.is_empty());
         let Some(first) = links.iter().find(is_many) else {
@@ -102,7 +102,7 @@ impl Traces {
         Ok(Traces(all))
     }
 
-    /// Iterates over their names; empty if every seed has equal links.
+    /// Iterates over their names; empty if the links are the same for every seed.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
@@ -112,8 +112,8 @@ impl Traces {
         self.0.iter().map(|(_, links)| links.as_slice())
     }
 
-    /// Returns the setup with the links of this seed; after the last trace the first one
-    /// is used again.
+    /// Returns the setup with the links of this seed; the first trace follows the last
+    /// one.
     #[must_use]
     pub fn of(&self, setup: &Setup, seed: u64) -> Setup {
         let mut setup = setup.clone();

@@ -1,5 +1,5 @@
-//! The tree of a scenario file before it is read, so that values can be merged into it:
-//! those of `--set`, of a system's `set`, and of `vary`. Values keep their locations.
+//! Tree of a scenario file before it is read, into which values can be merged: those of
+//! `--set`, of a system's `set`, and of `vary`. Values keep their locations.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::scalar::Scalar;
 use crate::measure::metrics::Owners;
 use crate::names::unknown_name;
 
-/// A table of the file.
+/// Table of the file.
 pub type Tree<'a> = DeTable<'a>;
 type Value<'a> = Spanned<DeValue<'a>>;
 
@@ -24,7 +24,7 @@ const NAMED: [(&str, &str); 4] = [
     ("flows", "flow"),
     ("system", "system"),
 ];
-/// Fields of the scenario as a whole. All others define the runs, and so may differ
+/// Fields of the scenario as a whole. All others define the runs, so they may differ
 /// between the systems and varied values of one scenario.
 pub(super) const OF_THE_WHOLE: [&str; 10] = [
     "title",
@@ -39,7 +39,7 @@ pub(super) const OF_THE_WHOLE: [&str; 10] = [
     "published",
 ];
 
-/// Reads the file and merges the arguments of `--set` into it, of several values the
+/// Reads the file and merges the arguments of `--set` into it; of several values, the
 /// first.
 pub fn parse(source: &Source) -> Result<Tree<'_>, ScenarioError> {
     let mut tree = table(source, &source.text)?;
@@ -72,7 +72,7 @@ pub fn told(source: &Source, error: &Error) -> ScenarioError {
 pub fn dotted<'a>(key: &'a str, span: Range<usize>, value: &'a Spanned<Scalar>) -> Tree<'a> {
     let leaf = match value.get_ref() {
         Scalar::Text(text) => DeValue::String(Cow::Borrowed(text)),
-        // It was read from TOML before, so it can be read again.
+        // It was already read from TOML, so it can be read again.
         Scalar::Literal(text) => DeValue::parse(text).map_or_else(
             |_| DeValue::String(Cow::Borrowed(text)),
             |value| value.into_inner(),
@@ -109,7 +109,7 @@ pub fn value(tree: &Tree<'_>, key: &str) -> Option<Spanned<Scalar>> {
     read.ok()
 }
 
-/// Returns the reason why the field of this dotted path cannot change from run to run.
+/// Returns the reason why the field of this dotted path must be the same in all runs.
 pub fn fixed(key: &str) -> Option<String> {
     let parts: Vec<&str> = key.split('.').map(str::trim).collect();
     match parts[..] {
@@ -125,7 +125,7 @@ pub fn fixed(key: &str) -> Option<String> {
     }
 }
 
-/// Takes the `set` table out of each `[system.NAME]`.
+/// Removes the `set` table from each `[system.NAME]`.
 pub fn take_sets<'a>(
     source: &Source,
     tree: &mut Tree<'a>,
@@ -180,8 +180,8 @@ fn add_names(tree: &Tree<'_>, table: &str, known: &mut Vec<String>) {
     }
 }
 
-/// Merges like [`merge`], for values written apart from the table that they change: a
-/// name that the file does not have is an error.
+/// Merges like [`merge`], for values written outside the table that they change; a name
+/// that the file does not have is an error.
 pub fn change<'a>(
     source: &Source,
     tree: &mut Tree<'a>,

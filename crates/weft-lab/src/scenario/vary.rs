@@ -1,5 +1,5 @@
-//! Varied values: every system is run with every combination of values, those of
-//! `[[vary]]` and those of arguments with several values.
+//! Varied values: every system is run with every combination of values, from `[[vary]]`
+//! and from arguments with several values.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use super::scalar::Scalar;
 use super::sweep::Sweep;
 use super::tree::{self, Tree};
 
-/// Largest product of systems and varied values; chosen by us, against mistakes.
+/// Maximum product of systems and varied values; chosen by us, against mistakes.
 const MOST_VARIANTS: usize = 1_000;
 
-/// A varied field, or several that always get the same value.
+/// Varied field, or several that always get the same value.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// Their dotted paths.
     pub keys: Vec<String>,
-    /// Word that results put before a value; may be empty.
+    /// Word before a value in results; may be empty.
     pub label: String,
     /// Location of the keys.
     place: Range<usize>,
@@ -48,8 +48,8 @@ pub struct Varied {
     pub words: String,
 }
 
-/// Returns the axes of the file, then those of `--set`. A key of the file that `--set`
-/// names has the values given there.
+/// Returns the axes of the file, then those of `--set`. A key that both vary has the
+/// values of `--set`.
 pub fn axes(source: &Source, file: &File, tree: &Tree<'_>) -> Result<Vec<Axis>, ScenarioError> {
     let mut axes = Vec::new();
     for vary in &file.vary {

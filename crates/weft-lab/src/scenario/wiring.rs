@@ -1,5 +1,4 @@
-//! The links of a run: wired links with their steps in time, and media with their
-//! stations.
+//! Links of a run: wired links with their steps in time, and media with their stations.
 
 use weft_experiment::{Hop, LinkSetup};
 use weft_links::{Capacity, LineStep, LinkSpec, Schedule, WiredDirection};
@@ -15,15 +14,15 @@ use super::traces;
 
 /// The links of a file, as set up in the run.
 pub struct Wiring {
-    /// By the run's link: one setup for all seeds, or one for each trace that matches a
+    /// Setups by the run's link: one for all seeds, or one for each trace that matches a
     /// pattern, with the matched text.
     pub setups: Vec<Vec<(String, LinkSetup)>>,
     /// By the file's link: the forward hop over it, and the policy of a call.
     pub hops: Vec<(Hop, Policy)>,
 }
 
-/// Creates the links: a wired one for each that is on no medium, and one for each medium,
-/// at the position of the first link that names it.
+/// Creates the links: a wired one for each that is not on a medium, and one for each
+/// medium, at the position of the first link that names it.
 pub fn wiring(source: &Source, file: &File) -> Result<Wiring, ScenarioError> {
     let mut cells = Cells::of(source, file)?;
     let mut setups = Vec::new();
@@ -81,7 +80,7 @@ pub fn wiring(source: &Source, file: &File) -> Result<Wiring, ScenarioError> {
 }
 
 /// Returns the link of this table: one setup for each trace that matches its pattern,
-/// with the matched text; without a pattern, one for all seeds.
+/// with the matched text; one for all seeds without a pattern.
 fn wired(link: &Written<'_>, table: &Link) -> Result<Vec<(String, LinkSetup)>, ScenarioError> {
     let Written {
         source,
@@ -138,7 +137,7 @@ fn place(
     Ok(Some(place.get_ref().clone()))
 }
 
-/// Replaces rate, delay and loss by steps from their time on.
+/// Replaces rate, delay and loss by steps, each from its time.
 fn set_steps(source: &Source, spec: &mut LinkSpec, steps: &[Step]) -> Result<(), ScenarioError> {
     let time = |step: &Step| step.at.get_ref().0;
     if let Some(pair) = steps

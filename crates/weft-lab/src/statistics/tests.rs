@@ -37,9 +37,8 @@ fn median_takes_the_order_statistics_of_the_sign_test() {
 
 #[test]
 fn the_median_of_as_many_values_as_there_may_be_seeds_has_an_interval() {
-    // By whole numbers: P(X <= 955) = 2.33 % and P(X <= 956) = 2.59 % of
-    // Binomial(2000, 1/2), P(X <= 4901) = 2.44 % and P(X <= 4902) = 2.56 % of
-    // Binomial(10000, 1/2).
+    // In integers: P(X <= 955) = 2.33 % and P(X <= 956) = 2.59 % of Binomial(2000, 1/2),
+    // P(X <= 4901) = 2.44 % and P(X <= 4902) = 2.56 % of Binomial(10000, 1/2).
     for (n, low, high) in [(2_000, 956.0, 1_045.0), (10_000, 4_902.0, 5_099.0)] {
         let values: Vec<f64> = (1..=n).map(f64::from).collect();
         let estimate = Estimate::of(&values, Centre::Median).unwrap();

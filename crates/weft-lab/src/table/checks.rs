@@ -1,5 +1,5 @@
-//! `shows = "checks"`: published statements about many conditions or runs
-//! together, such as an order that holds in three cells of four.
+//! `shows = "checks"`: published statements about many conditions or runs together, such
+//! as an order that is true in three of four cells.
 
 use super::error::TableError;
 use super::markdown;
@@ -8,7 +8,7 @@ use super::results::Summary;
 use super::study::{Check, Order};
 use crate::statistics::mean;
 
-/// The table, or nothing without results for any of the checks.
+/// Returns the table; empty if no check has results.
 pub fn table(set: &str, checks: &[Check], summaries: &[&Summary]) -> Result<String, TableError> {
     let mut rows = Vec::new();
     for check in checks {
@@ -46,7 +46,7 @@ pub fn table(set: &str, checks: &[Check], summaries: &[&Summary]) -> Result<Stri
     Ok(markdown::table(&titles.map(str::to_owned), &rows))
 }
 
-/// The value here, and whether it agrees; nothing where no condition has one.
+/// Returns our value, and whether it agrees; `None` if no condition has one.
 fn result(
     check: &Check,
     own: &Summary,
@@ -103,7 +103,7 @@ fn is_within(check: &Check, value: f64) -> bool {
     check.low.is_none_or(|low| value >= low) && check.high.is_none_or(|high| value <= high)
 }
 
-/// The value of each condition that a pattern chooses.
+/// Returns the value of each condition selected by a pattern.
 fn values<'a>(
     check: &'a Check,
     summary: &'a Summary,
@@ -133,7 +133,7 @@ fn share(check: &Check, within: usize, all: usize, what: &str) -> Option<(String
     (all > 0).then(|| (here, (least..=most).contains(&share)))
 }
 
-/// In which share of the conditions each value is at most the next one.
+/// Returns the share of the conditions in which each value is at most the next one.
 fn of_order(check: &Check, of: &Pattern, own: &Summary, other: &Summary) -> Option<(String, bool)> {
     let (mut holding, mut all) = (0, 0);
     for (name, first) in values(check, own, of) {
@@ -154,7 +154,7 @@ fn of_order(check: &Check, of: &Pattern, own: &Summary, other: &Summary) -> Opti
     share(check, holding, all, "")
 }
 
-/// The means of groups of conditions, and whether they are in order.
+/// Returns the means of groups of conditions, and whether they are in order.
 fn of_groups(check: &Check, own: &Summary, other: &Summary) -> Option<(String, bool)> {
     let mut means = Vec::new();
     for group in &check.groups {
@@ -177,7 +177,7 @@ fn of_groups(check: &Check, own: &Summary, other: &Summary) -> Option<(String, b
     Some((texts.join(", "), agrees))
 }
 
-/// Spearman's rank correlation (Spearman 1904); `None` with fewer than two
+/// Returns Spearman's rank correlation (Spearman 1904); `None` with fewer than two
 /// points, or if all values of one side are equal.
 fn rank_correlation(points: &[(f64, f64)]) -> Option<f64> {
     let first: Vec<f64> = points.iter().map(|point| point.0).collect();
@@ -191,7 +191,7 @@ fn rank_correlation(points: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| product(&a, mean_a, &b, mean_b) / spread)
 }
 
-/// Places in the sorted order; equal values share the middle of theirs.
+/// Returns positions in the sorted order; equal values share the mean of theirs.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(rank_correlation(&rising), Some(1.0));
         let falling = rising.map(|(a, b)| (a, -b));
         assert_eq!(rank_correlation(&falling), Some(-1.0));
-        // Worked by hand: ranks 1, 2.5, 2.5, 4 against 1, 3, 2, 4.
+        // Calculated by hand: ranks 1, 2.5, 2.5, 4 against 1, 3, 2, 4.
         let tied = [(1.0, 1.0), (2.0, 3.0), (2.0, 2.0), (3.0, 4.0)];
         let rho = rank_correlation(&tied).unwrap();
         assert!((rho - 4.5 / (4.5_f64 * 5.0).sqrt()).abs() < 1e-12, "{rho}");

@@ -1,4 +1,4 @@
-//! Reasons why tables are not printed.
+//! Reasons why tables cannot be printed.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ pub enum TableError {
     /// No set has this name.
     #[error("{0}")]
     UnknownSet(String),
-    /// The file that declares the tables is wrong.
+    /// The file that declares the tables is invalid.
     #[error("{file}: {error}")]
     Study {
         /// Name of the file.
@@ -34,7 +34,7 @@ pub enum TableError {
         /// The problem.
         error: io::Error,
     },
-    /// The results are of another version of the program.
+    /// The results are from another version of the program.
     #[error(
         "{path}: layout {found} of another version of weft: run the scenario again with --out",
         path = path.display()
@@ -48,10 +48,10 @@ pub enum TableError {
     /// The study has no table of this name.
     #[error("{0}")]
     UnknownTable(String),
-    /// A wanted table has no results.
+    /// A requested table has no results.
     #[error("{0}")]
     Missing(String),
-    /// The page has no place for tables.
+    /// The page has no markers for tables.
     #[error(
         "{0}: no line `<!-- table NAME -->` followed by a line `<!-- end -->`: add both where a table belongs"
     )]

@@ -5,7 +5,7 @@ use super::study::{Cell, Of};
 use crate::figures::figure;
 use crate::measure::metrics;
 
-/// A table with these titles and rows.
+/// Formats a table with these titles and rows.
 pub fn table(titles: &[String], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut text = line(titles);
@@ -35,7 +35,7 @@ pub fn from(summaries: &[&Summary]) -> String {
     format!("{seeds}{partial}; weft {}.\n\n", versions.join(", "))
 }
 
-/// The heading of a cell's column.
+/// Returns the heading of a cell's column.
 pub fn title(cell: &Cell) -> String {
     if let Some(title) = &cell.title {
         return title.clone();
@@ -48,8 +48,8 @@ pub fn title(cell: &Cell) -> String {
     }
 }
 
-/// The value of a cell, and its text without bold type; `row` finds the result
-/// of a metric, `over` that of a metric it is divided by.
+/// Returns the value of a cell, and its text without bold type. `row` finds the result of
+/// a metric, `over` that of a metric by which it is divided.
 pub fn value<'a>(
     cell: &Cell,
     row: impl Fn(&str) -> Option<&'a Row>,
@@ -88,7 +88,7 @@ pub fn value<'a>(
     Some((reduced, text))
 }
 
-/// Bold where the value lies outside of the cell's bounds.
+/// Formats the value in bold if it is outside of the cell's bounds.
 pub fn bounded(cell: &Cell, (value, text): (f64, String)) -> String {
     match is_within(cell, value) {
         true => text,
@@ -101,7 +101,7 @@ pub fn is_within(cell: &Cell, value: f64) -> bool {
     cell.low.is_none_or(|low| value >= low) && cell.high.is_none_or(|high| value <= high)
 }
 
-/// Mean and half of the 95 % interval.
+/// Formats the mean and half of the 95 % interval.
 fn estimate(row: &Row, digits: usize, times: f64) -> String {
     let mean = row.mean * times;
     match row.ci95 {
@@ -113,7 +113,7 @@ fn estimate(row: &Row, digits: usize, times: f64) -> String {
     }
 }
 
-/// A range whose ends may be open.
+/// Formats a range whose ends may be open.
 pub fn range([low, high]: [Option<f64>; 2]) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!("{} to {}", figure(low), figure(high)),

@@ -11,8 +11,8 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Scenario, folder, system and varied values: the columns before the
-    /// metrics, of which those are printed that differ.
+    /// Returns scenario, folder, system and varied values: the columns before the
+    /// metrics; those that differ are printed.
     fn labels(&self) -> [String; 4] {
         let (_, case) = parts(self.system);
         [
@@ -28,7 +28,7 @@ const LABELS: [&str; 4] = ["scenario", "results", "system", "condition"];
 const SYSTEM: usize = 2;
 const FOLDER: usize = 1;
 
-/// Returns the table without the columns that no result has; empty without results.
+/// Returns the table without columns that no result has; empty without results.
 pub fn table(table: &Table, summaries: &[&Summary], notes: &mut Vec<String>) -> String {
     let mut lines = Vec::new();
     for summary in summaries {
@@ -56,7 +56,8 @@ pub fn table(table: &Table, summaries: &[&Summary], notes: &mut Vec<String>) -> 
     }
     let labels: Vec<[String; 4]> = lines.iter().map(Line::labels).collect();
     let differs = |at: usize| labels.iter().any(|label| label[at] != labels[0][at]);
-    // Each scenario has its own folder; it says something where one has several.
+    // Each scenario has its own folder, so the folder is informative only if a scenario
+    // has several.
     let several = (1..lines.len()).any(|at| {
         let same = |before: usize| {
             labels[before][0] == labels[at][0] && labels[before][FOLDER] != labels[at][FOLDER]

@@ -1,8 +1,8 @@
 //! Tables of results as Markdown.
 //!
-//! A set of scenarios declares its tables in `tables.toml` beside them; this
-//! module prints them from the `summary.json`s of a run and knows nothing of a
-//! single study. `docs/experiment/tables.md` explains the file.
+//! A set of scenarios declares its tables in `tables.toml` beside them; this module
+//! prints them from the `summary.json` files of a run, and contains nothing specific to a
+//! study. `docs/experiment/tables.md` explains the file.
 
 mod checks;
 mod error;
@@ -24,7 +24,7 @@ pub use results::Results;
 use results::Summary;
 use study::{Shows, Study, Table};
 
-/// Tables of a set, and why others are not among them.
+/// Tables of a set, and the reasons why others are missing.
 #[derive(Debug, Default)]
 pub struct Tables {
     /// In the order of the study.
@@ -37,7 +37,7 @@ pub struct Tables {
 /// is empty.
 ///
 /// # Errors
-/// When the set or a table is unknown, or a wanted table has no results.
+/// If the set or a table is unknown, or a requested table has no results.
 pub fn tables(set: &str, results: &Results, only: &[String]) -> Result<Tables, TableError> {
     let set = set.trim_end_matches('/');
     let (file, text) = catalogue::tables(set).map_err(TableError::UnknownSet)?;
@@ -45,7 +45,7 @@ pub fn tables(set: &str, results: &Results, only: &[String]) -> Result<Tables, T
     let study = parsed.map_err(|error| TableError::Study { file, error })?;
     let mut tables = of_study(set, &study, results, only)?;
     if text.is_none() && only.is_empty() {
-        // The tables that every set has are left out where they say nothing.
+        // The default tables of every set are omitted if they are empty.
         tables.missing.clear();
     }
     Ok(tables)
@@ -80,7 +80,7 @@ fn of_study(
     Ok(tables)
 }
 
-/// The tables of a set that declares none.
+/// Tables of a set that declares none.
 const DEFAULT: &str = include_str!("default.toml");
 
 fn missing(set: &str, table: &Table) -> String {
@@ -100,7 +100,7 @@ fn missing(set: &str, table: &Table) -> String {
     )
 }
 
-/// The text of a table, or nothing where no results are for it.
+/// Returns the text of a table; empty if there are no results for it.
 fn printed(
     set: &str,
     table: &Table,

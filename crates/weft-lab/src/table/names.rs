@@ -1,8 +1,8 @@
-//! Names of systems, and patterns that choose among them.
+//! Names of systems, and patterns that select among them.
 
 use serde::Deserialize;
 
-/// The system and the varied values of a name such as `down (1mbit, 2bdp)`.
+/// Splits a name such as `down (1mbit, 2bdp)` into the system and the varied values.
 pub fn parts(name: &str) -> (&str, &str) {
     let inner = name.strip_suffix(')');
     inner
@@ -10,16 +10,15 @@ pub fn parts(name: &str) -> (&str, &str) {
         .unwrap_or((name, ""))
 }
 
-/// The system as tables show it: controllers on one link are called by
-/// themselves.
+/// Returns the system as shown in tables: a controller on one link is named alone.
 pub fn shown(name: &str) -> String {
     let (system, _) = parts(name);
     format!("`{}`", system.strip_prefix("single/").unwrap_or(system))
 }
 
-/// Chooses systems by name: `down (0.5mbit|1mbit, *, 2bdp)`. A `*` matches
-/// any rest of a part, and `|` separates alternatives. Without brackets the
-/// pattern matches every varied value.
+/// Selects systems by name: `down (0.5mbit|1mbit, *, 2bdp)`. A `*` matches the rest of a
+/// part, and `|` separates alternatives. Without brackets the pattern matches every
+/// varied value.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(from = "String")]
 pub struct Pattern {
@@ -33,7 +32,7 @@ impl From<String> for Pattern {
 }
 
 impl Pattern {
-    /// Whether this system is chosen.
+    /// Whether this system is selected.
     pub fn matches(&self, name: &str) -> bool {
         self.captures(name).is_some()
     }
@@ -57,8 +56,8 @@ impl Pattern {
         all.then(|| (system, open.map(|(_, value)| *value).collect()))
     }
 
-    /// Returns the name with the captures of another pattern filled in: each `*` in
-    /// the brackets takes the next value, a `*` before them the system.
+    /// Returns the name with the captures of another pattern filled in: each `*` in the
+    /// brackets becomes the next value, and a `*` before them the system.
     pub fn filled(&self, (system, values): &(&str, Vec<&str>)) -> String {
         let (own, case) = parts(&self.text);
         let name = if own == "*" { system } else { own };
@@ -86,7 +85,7 @@ fn fits(wanted: &str, found: &str) -> bool {
     })
 }
 
-/// Sorts names as people do: numbers in them by their value.
+/// Returns a key that sorts names naturally: numbers in them by their value.
 pub fn natural(name: &str) -> Vec<(u64, String)> {
     let mut parts = vec![(0_u64, String::new())];
     let mut in_number = false;

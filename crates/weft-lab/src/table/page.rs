@@ -8,11 +8,11 @@ const END: &str = "<!-- end -->";
 /// A printed table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Printed {
-    /// Its name in the study.
+    /// Name in the study.
     pub name: String,
-    /// Its heading.
+    /// Heading.
     pub title: String,
-    /// The table as Markdown, with its explanation.
+    /// Table as Markdown, with its explanation.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! Published values beside the values here: how many agree, and each of them.
+//! Published values beside our values: how many agree, and each of them.
 
 use super::markdown::{self, range};
 use super::names::natural;
@@ -7,14 +7,14 @@ use super::study::Table;
 use crate::figures::figure;
 use crate::scenario::By;
 
-/// Number of rows of one kind above which they become one line for each verdict with more
-/// than [`FEW`] rows. Chosen by us.
+/// Number of rows of one kind above which they are summarised: one line for each verdict
+/// with more than [`FEW`] rows. Chosen by us.
 const MANY: usize = 8;
 const FEW: usize = 3;
 /// Marks, in its source, a value to which a parameter was fitted; it does not count as a
 /// check.
 const FITTED: &str = "(fitted)";
-/// Marks, in its source, a value that any model gives; a published 0 is trivial, too. These
+/// Marks, in its source, a value that any model gives; a published 0 is also trivial. These
 /// are counted separately.
 const TRIVIAL: &str = "(trivial)";
 const VERDICTS: [&str; 5] = ["agrees", "lower", "higher", "unclear", "not measured"];
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// Returns the words behind a verdict.
+    /// Returns the words after a verdict.
     fn mark(self) -> &'static str {
         match self {
             Kind::Check => "",
@@ -258,7 +258,7 @@ fn bold(verdict: &str, mark: &str) -> String {
     }
 }
 
-/// The value that another is held against, in words.
+/// Returns the value that another is compared with, in words.
 fn against(value: &Published) -> String {
     let metric = value
         .relative_metric

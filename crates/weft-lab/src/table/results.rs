@@ -1,5 +1,4 @@
-//! The results of runs, read back from the folders that `weft lab run --out`
-//! has written.
+//! Results of runs, read from the folders written by `weft lab run --out`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +13,10 @@ use crate::scenario::By;
 
 /// Layout of `summary.json` that this program reads.
 const SCHEMA: u32 = 1;
-/// Depth at which folders are no longer searched; campaigns have four levels.
+/// Maximum depth of searched folders; campaigns have four levels.
 const DEEPEST: usize = 8;
 
-/// The `summary.json` of one scenario, as far as tables need it.
+/// `summary.json` of one scenario, as far as tables need it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Summary {
     schema: u32,
@@ -28,15 +27,15 @@ pub struct Summary {
     pub partial: bool,
     pub results: Vec<Row>,
     pub published: Vec<Published>,
-    /// Folder of the results, from the one that was searched.
+    /// Folder of the results, relative to the searched one.
     #[serde(skip)]
     pub folder: String,
-    /// Path that can be opened.
+    /// Path for opening it.
     #[serde(skip)]
     path: PathBuf,
 }
 
-/// A metric of a system over all seeds.
+/// Metric of a system over all seeds.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Row {
     pub system: String,
@@ -46,7 +45,7 @@ pub struct Row {
     pub n: usize,
 }
 
-/// A published value beside the value here.
+/// Published value beside our value.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Published {
     pub system: String,
@@ -62,7 +61,7 @@ pub struct Published {
     pub verdict: String,
 }
 
-/// A value of the simulator beside that of the emulator.
+/// Value of the simulator beside that of the emulator.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Disagreement {
     pub system: String,
@@ -79,7 +78,7 @@ pub struct Results {
     pub(super) folder: PathBuf,
     /// In the order of scenarios, then of folders.
     pub(super) summaries: Vec<Summary>,
-    /// With the folder that each list was found in.
+    /// Lists with the folder in which each was found.
     pub(super) disagreements: Vec<(String, Vec<Disagreement>)>,
 }
 
@@ -87,7 +86,7 @@ impl Results {
     /// Reads every `summary.json` in `folder` and below it.
     ///
     /// # Errors
-    /// When there is none, or one cannot be read.
+    /// If there is none, or one cannot be read.
     pub fn read(folder: &Path) -> Result<Results, TableError> {
         let mut results = Results {
             folder: folder.to_owned(),
@@ -130,7 +129,7 @@ impl Results {
             Err(error) => return Err(unread(at, error)),
         };
         for path in entries.flatten().map(|entry| entry.path()) {
-            // Series are many files, and links may lead in circles.
+            // There are many series files, and links may form cycles.
             let skipped = path.ends_with("series") || path.is_symlink() || depth == DEEPEST;
             if path.is_dir() && !skipped {
                 self.search(&path, depth + 1)?;
@@ -141,18 +140,18 @@ impl Results {
 }
 
 impl Summary {
-    /// Name of the scenario within its set.
+    /// Returns the name of the scenario within its set.
     pub fn name(&self) -> &str {
         self.scenario.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The result of a system in a metric.
+    /// Returns the result of a system in a metric.
     pub fn row(&self, system: &str, metric: &str) -> Option<&Row> {
         let is = |row: &&Row| row.system == system && row.metric == metric;
         self.results.iter().find(is)
     }
 
-    /// Names of the systems, in the order of the results.
+    /// Returns the names of the systems, in the order of the results.
     pub fn systems(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for row in &self.results {
@@ -163,7 +162,7 @@ impl Summary {
         names
     }
 
-    /// Number of seeds of which there is a note about this system.
+    /// Returns the number of seeds with a note about this system.
     pub fn noted(&self, system: &str) -> usize {
         let start = format!("{system}, seed ");
         let seeds = self
@@ -176,10 +175,10 @@ impl Summary {
         seeds.len()
     }
 
-    /// Values of each run, by system and metric, in the order of the seeds.
+    /// Returns the values of each run, by system and metric, in the order of the seeds.
     ///
     /// # Errors
-    /// When `runs.csv` cannot be read.
+    /// If `runs.csv` cannot be read.
     pub fn runs(&self) -> Result<BTreeMap<(String, String), Vec<f64>>, TableError> {
         let path = self.path.join("runs.csv");
         let text = fs::read_to_string(&path).map_err(|error| unread(&path, error))?;
@@ -196,7 +195,7 @@ impl Summary {
     }
 }
 
-/// Cells of a line of CSV (RFC 4180).
+/// Splits a line of CSV into cells (RFC 4180).
 fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut quoted = false;

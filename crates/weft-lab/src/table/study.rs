@@ -25,16 +25,16 @@ pub struct Table {
     pub shows: Shows,
     #[serde(default)]
     pub about: String,
-    /// Names within the set; none: all.
+    /// Names within the set; empty for all.
     #[serde(default)]
     pub scenarios: Vec<String>,
-    /// None: all.
+    /// Empty for all.
     #[serde(default)]
     pub systems: Vec<Pattern>,
-    /// The columns of `shows = "metrics"`.
+    /// Columns of `shows = "metrics"`.
     #[serde(default)]
     pub columns: Vec<Cell>,
-    /// The rows of `shows = "systems"`; none: `cell` for each scenario and case.
+    /// Rows of `shows = "systems"`; if empty, `cell` for each scenario and case.
     #[serde(default)]
     pub rows: Vec<NamedCell>,
     pub cell: Option<Cell>,
@@ -50,7 +50,7 @@ pub enum Shows {
     Systems,
     /// Number of published values that agree, by figure.
     Agreement,
-    /// Each published value beside the value here.
+    /// Each published value beside our value.
     Published,
     /// Published statements about many conditions or runs.
     Checks,
@@ -64,36 +64,36 @@ pub enum Shows {
 pub struct NamedCell {
     pub says: String,
     pub scenario: String,
-    /// Varied values, as in the brackets behind a system.
+    /// Varied values, as in the brackets after a system.
     #[serde(default)]
     pub case: String,
-    /// Varied values of the runs that `over` is taken from; none: the same.
+    /// Varied values of the runs from which `over` is taken; by default the same.
     pub over_case: Option<String>,
     pub cell: Cell,
 }
 
-/// A value and how it is written.
+/// Value, and how it is formatted.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cell {
-    /// None: the title of the metric with its unit.
+    /// Default: the title of the metric with its unit.
     pub title: Option<String>,
     #[serde(default)]
     pub metric: OneOrMore,
-    /// The metric is divided by this one.
+    /// Metric by which the metric is divided.
     #[serde(default)]
     pub over: OneOrMore,
     #[serde(default)]
     pub of: Of,
-    /// Digits behind the point.
+    /// Digits after the decimal point.
     #[serde(default = "two")]
     pub decimals: usize,
     /// Factor, such as 100 for per cent.
     #[serde(default = "one")]
     pub times: f64,
-    /// A value below is printed bold.
+    /// Values below are printed bold.
     pub low: Option<f64>,
-    /// A value above is printed bold.
+    /// Values above are printed bold.
     pub high: Option<f64>,
 }
 
@@ -109,7 +109,7 @@ const fn one() -> f64 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Of {
-    /// All, between commas; a single one with its interval.
+    /// All, separated by commas; a single one with its interval.
     #[default]
     Each,
     /// Their sum.
@@ -118,7 +118,7 @@ pub enum Of {
     Least,
     /// The greatest of them.
     Greatest,
-    /// Not a metric: number of runs that have a note, such as a late emulator.
+    /// Not a metric: the number of runs with a note, such as a late emulator.
     Notes,
 }
 
@@ -143,7 +143,7 @@ impl From<Written> for OneOrMore {
     }
 }
 
-/// A published statement about many conditions or runs together.
+/// Published statement about many conditions or runs together.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Check {
@@ -151,7 +151,7 @@ pub struct Check {
     pub says: String,
     pub scenario: String,
     pub metric: String,
-    /// The conditions that it is about.
+    /// Conditions that it is about.
     #[serde(default)]
     pub of: Option<Pattern>,
     /// Upper bounds: the value of `of` is at most that of the first, which is at most
@@ -161,9 +161,9 @@ pub struct Check {
     /// Groups whose means are compared.
     #[serde(default)]
     pub groups: Vec<Group>,
-    /// Scenario of `at-most` and of the groups' `over`; none: the same.
+    /// Scenario of `at-most` and of the groups' `over`; by default the same.
     pub other_scenario: Option<String>,
-    /// The rank correlation with this metric, over all runs.
+    /// Rank correlation with this metric, over all runs.
     pub correlation: Option<String>,
     /// Compares the widths of the intervals instead of the values.
     #[serde(default)]
@@ -173,17 +173,17 @@ pub struct Check {
     pub runs: bool,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Least and greatest share that agrees.
+    /// Lowest and highest share that agrees.
     pub share: Option<[f64; 2]>,
     #[serde(default)]
     pub order: Option<Order>,
 }
 
-/// An order of the groups' means.
+/// Order of the groups' means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Each is less than the one before.
+    /// Each is less than the previous one.
     Falling,
     /// The first is the greatest.
     FirstGreatest,
@@ -194,7 +194,7 @@ pub enum Order {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Group {
     pub of: Pattern,
-    /// Each is divided by that of this condition first.
+    /// Condition by whose value each one is divided first.
     pub over: Option<Pattern>,
 }
 
@@ -202,7 +202,7 @@ impl Study {
     /// Reads the text of a `tables.toml`.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first error in it.
     pub fn parse(text: &str) -> Result<Study, String> {
         let study: Study = toml::from_str(text).map_err(|error| error.to_string())?;
         for (at, table) in study.tables.iter().enumerate() {
@@ -226,7 +226,7 @@ impl Study {
 }
 
 impl Table {
-    /// A note where none of the results has the metric of a cell.
+    /// Returns a note if none of the results has the metric of a cell.
     pub fn without(&self, cell: &Cell) -> String {
         format!(
             "table {}: none of the results has `{}`: add it to the `metrics` of the scenarios and run them again",
@@ -235,7 +235,7 @@ impl Table {
         )
     }
 
-    /// Whether it has the fields of its kind, and metrics that exist.
+    /// Checks that it has the fields of its kind, and metrics that exist.
     fn check(&self) -> Result<(), String> {
         match self.shows {
             Shows::Metrics if self.columns.is_empty() => {

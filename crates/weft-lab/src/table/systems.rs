@@ -1,12 +1,12 @@
-//! `shows = "systems"`: a column for each system, a row for each scenario and
-//! condition, or for each finding that the study lists.
+//! `shows = "systems"`: a column for each system, and a row for each scenario and
+//! condition, or for each finding listed by the study.
 
 use super::markdown;
 use super::names::{parts, shown};
 use super::results::Summary;
 use super::study::{Cell, NamedCell, Table};
 
-/// The table, or nothing without results.
+/// Returns the table; empty without results.
 pub fn table(set: &str, table: &Table, summaries: &[&Summary], notes: &mut Vec<String>) -> String {
     let mut systems: Vec<&str> = Vec::new();
     for name in summaries.iter().flat_map(|summary| summary.systems()) {
@@ -75,7 +75,7 @@ fn conditions(
     rows
 }
 
-/// The cell, bold where the scenario's published bounds say higher or lower.
+/// Formats the cell, bold if the scenario's published bounds say higher or lower.
 fn judged(summary: &Summary, cell: &Cell, name: &str) -> String {
     let row = |metric: &str| summary.row(name, metric);
     let Some((value, text)) = markdown::value(cell, row, row) else {
@@ -93,7 +93,7 @@ fn judged(summary: &Summary, cell: &Cell, name: &str) -> String {
     }
 }
 
-/// The rows that the study lists, and how many values are within bounds.
+/// Returns the rows listed by the study, and how many values are within bounds.
 fn findings(
     set: &str,
     table: &Table,
@@ -149,7 +149,7 @@ fn value(summary: &Summary, row: &NamedCell, system: &str) -> Option<(f64, Strin
     )
 }
 
-/// The name of a system with these varied values.
+/// Returns the name of a system with these varied values.
 fn full(system: &str, case: &str) -> String {
     match case {
         "" => system.to_owned(),

@@ -10,7 +10,7 @@ use crate::output::{Conditions, Folder};
 use crate::run::run;
 use crate::scenario::Scenario;
 
-/// TCP alone on two links: the rates are those of the links, whatever the seed.
+/// TCP alone on two links: the rates are those of the links for every seed.
 const SCENARIO: &str = r#"
 title = "One download"
 duration = "5s"
@@ -322,8 +322,8 @@ fn no_results() -> Results {
     }
 }
 
-/// Each pattern of a check chooses conditions, and `at-most` and `over` name
-/// conditions that exist.
+/// Checks that each pattern of a check selects conditions, and that `at-most` and `over`
+/// name existing conditions.
 fn chosen(file: &str, check: &Check, variants: &dyn Fn(&str) -> Vec<String>) {
     let own = variants(&check.scenario);
     let other = variants(check.other_scenario.as_ref().unwrap_or(&check.scenario));

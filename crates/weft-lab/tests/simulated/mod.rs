@@ -1,4 +1,4 @@
-//! A scenario's whole plan, run in virtual time.
+//! Runs a scenario's whole plan in virtual time.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,4 +1,4 @@
-//! Counters that clients report, as the counters of each flow's ends.
+//! Converts the counters that clients report into counters of each flow's ends.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -34,7 +34,7 @@ pub fn details(
             }
         });
         let counted: Vec<CounterLog> = counted.collect();
-        // A model reports its rate, and knows nothing about pictures.
+        // A model reports its rate but no pictures.
         let is_model = matches!(setup.flows[flow].kind, FlowKind::App(_));
         match counted.is_empty() || is_model {
             true => FlowDetail::Packets,
@@ -92,7 +92,7 @@ fn counted(received: &Received) -> ReceivedCounters {
     }
 }
 
-/// Returns the client's scores, or those of the picture that it passed on.
+/// Returns the client's scores, or the scores of the pictures that it passed on.
 fn scores(received: &Received, judge: Option<&Brisque>) -> Vec<f64> {
     let handed = received.picture.as_ref().zip(judge);
     let judged = handed.and_then(|(picture, judge)| score(picture, judge));
@@ -115,11 +115,11 @@ pub fn has_pictures(logs: &[ClientLog]) -> bool {
     received.any(|received| received.picture.is_some())
 }
 
-/// Returns notes about the clients that are necessary to judge the run.
+/// Returns the notes about the clients that readers need to judge the run.
 #[must_use]
 pub fn notes(setup: &Setup, logs: &[ClientLog]) -> Vec<String> {
-    /// Threshold of a note in seconds. W3C webrtc-stats counts from the first frame on;
-    /// shorter times are the encoder's start. Chosen by us.
+    /// Threshold of a note in seconds. W3C webrtc-stats counts from the first frame;
+    /// shorter times are the start of the encoder. Chosen by us.
     const LIMITED_S: f64 = 1.0;
     let mut notes = Vec::new();
     for log in logs {

@@ -1,5 +1,5 @@
-//! Latency from capture to display, from the numbers in the corner of the pictures: one
-//! end reports when it captured them, the other when it showed them, by one clock.
+//! Latency from capture to display, from the numbers in the corner of the pictures. One
+//! end reports the capture times and the other the display times, both on one clock.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::testbed::line::Sample;
 
 /// Returns, for each sample of an end, the pictures reported since the previous sample:
 /// the display time since 1970 and the latency from capture to display, in milliseconds.
-/// Pictures that no other end captured are left out.
+/// Omits pictures that no other end captured.
 pub fn latencies<'a>(
     here: &ClientLog,
     others: impl Iterator<Item = &'a ClientLog>,
@@ -39,8 +39,8 @@ impl Filmed {
         Filmed(times)
     }
 
-    /// Returns the last capture before this time. The clip is a loop: older captures
-    /// belong to another picture with this number.
+    /// Returns the last capture before this time. The clip is looped, so an older capture
+    /// belongs to another picture with the same number.
     fn before(&self, number: u32, at: f64) -> Option<f64> {
         let last = self.0.get(&number)?.iter().rfind(|filmed| **filmed <= at);
         last.copied()

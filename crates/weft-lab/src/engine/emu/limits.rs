@@ -43,7 +43,7 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
             )));
         }
         let Some(what) = lacking(flow, client, is_command) else {
-            // A command is not limited.
+            // A command has no limits.
             if let (FlowKind::Tcp(tcp), false) = (&flow.kind, is_command) {
                 traffic::kernels_name(&flow.name, tcp.congestion)?;
             }

@@ -1,8 +1,8 @@
-//! The engine `emu`: real packets, the kernel's TCP and real clients.
+//! Engine `emu`: real packets, the kernel's TCP and real clients.
 //!
-//! Each flow has two separate hosts on the links. The client makes calls, models make
-//! the calls of applications, and iperf3 makes the other flows. Packets on the links and
-//! counters of the clients become a record, which is measured like any other.
+//! Each flow has two separate hosts on the links. The client makes calls, models make the
+//! calls of applications, and iperf3 makes the other flows. Packets on the links and
+//! counters of the clients form a record, which is measured like any other.
 //! `docs/experiment/real-clients.md` describes it.
 
 mod application;
@@ -58,7 +58,7 @@ pub enum Late {
     Noted,
 }
 
-/// Takes the permission to create networks. Call it first, while the process has one
+/// Acquires the permission to create networks. Call it first, while the process has one
 /// thread.
 ///
 /// # Errors
@@ -79,7 +79,7 @@ impl Emulator {
     /// Creates an emulator with these settings.
     ///
     /// # Errors
-    /// If there is no room for the clients' files.
+    /// If the folder for the clients' files cannot be created.
     pub fn new(settings: Settings) -> Result<Emulator, EngineError> {
         let clips = Clips::new(scratch::folder()?);
         Ok(Emulator { settings, clips })
@@ -91,7 +91,7 @@ impl Engine for Emulator {
         EngineKind::Emu
     }
 
-    /// One at a time: each run needs the machine for itself.
+    /// One at a time, because each run needs the whole machine.
     fn at_a_time(&self, _: usize) -> usize {
         1
     }

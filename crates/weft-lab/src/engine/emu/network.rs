@@ -1,4 +1,4 @@
-//! Hosts of the emulated network: two hosts for each flow, on the links that it takes.
+//! Hosts of the emulated network: two for each flow, on its links.
 
 use weft_emu::{HostId, LinkId, Logging, Network};
 use weft_experiment::{FlowKind, FlowSetup, Setup};
@@ -13,7 +13,7 @@ pub struct FlowHosts {
     pub ends: Vec<Ends>,
 }
 
-/// Creates two hosts for each flow, on the links that it takes.
+/// Creates two hosts for each flow, on its links.
 pub fn flow_hosts(setup: &Setup, seed: u64) -> (FlowHosts, Network) {
     let mut network = Network::new(seed);
     network.set_logging(Logging::Packets);
@@ -45,7 +45,7 @@ pub fn flow_hosts(setup: &Setup, seed: u64) -> (FlowHosts, Network) {
                 (hop.from, source, &mut of.source),
                 (hop.to, sink, &mut of.sink),
             ];
-            // Addresses follow the order of stations, whatever the direction of the data.
+            // Addresses follow the order of stations, regardless of the data's direction.
             ends.sort_by_key(|(station, ..)| *station);
             for (station, host, addresses) in ends {
                 addresses.push(network.attach(host, link, station).v4);
@@ -57,7 +57,7 @@ pub fn flow_hosts(setup: &Setup, seed: u64) -> (FlowHosts, Network) {
     (FlowHosts { links, hosts, ends }, network)
 }
 
-/// Returns the single link of each route (`limits` has checked this).
+/// Returns the single link of each route, as checked in `limits`.
 fn hops(flow: &FlowSetup) -> impl Iterator<Item = weft_experiment::Hop> {
     flow.routes
         .iter()

@@ -1,5 +1,5 @@
-//! Conversion of a run's packets to the record format of the simulator, so that all
-//! metrics, checks and plots apply.
+//! Converts a run's packets to the record format of the simulator, so that all metrics,
+//! checks and plots apply.
 
 use weft_emu::{Fate, LinkReport, PacketRecord, StationReport};
 use weft_experiment::{
@@ -152,7 +152,7 @@ impl<'a> Recorder<'a> {
 #[derive(Clone, Copy)]
 struct Of {
     every: Duration,
-    /// Earlier packets are not in distributions.
+    /// Distributions exclude earlier packets.
     from: Instant,
 }
 

@@ -123,7 +123,7 @@ direction = "backward"
     let scenario = Scenario::parse("t.toml", text, &["systems=[\"weft\"]".to_owned()]).unwrap();
     let (plan, _) = flow_hosts(&scenario.variants[0].setup, 1);
     assert_eq!(plan.links.len(), 2);
-    // 198.18.LINK.HOST, hosts in the order in which they join the link.
+    // 198.18.LINK.HOST; hosts are in the order in which they join the link.
     let of = |flow: usize| {
         let ends = &plan.ends[flow];
         let text =

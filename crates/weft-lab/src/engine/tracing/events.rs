@@ -46,7 +46,8 @@ fn log(
         CallEnd::Caller => (&call.caller, &call.callee, VantagePoint::Client),
         CallEnd::Callee => (&call.callee, &call.caller, VantagePoint::Server),
     };
-    // Cameras of the other end, whose streams come before those of its microphones.
+    // Number of the other end's cameras, whose streams come before those of its
+    // microphones.
     let sides = flow.traffic().media().map(|call| match end {
         CallEnd::Caller => &call.callee,
         CallEnd::Callee => &call.caller,
@@ -78,8 +79,8 @@ fn log(
     written.map_err(|error| TraceError::new(&path, error))
 }
 
-/// Returns the events of an end in order of time: of its paths, its controllers and its
-/// encoders, and of the frames that it shows: the first streams are those of `cameras`.
+/// Returns the events of an end in order of time: of its paths, controllers and encoders,
+/// and of the frames that it shows. The first streams are those of `cameras`.
 fn events(
     (own, other): (&SideRecord, &SideRecord),
     cameras: usize,

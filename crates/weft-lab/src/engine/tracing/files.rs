@@ -1,4 +1,4 @@
-//! Files of traces: a draft until the run has ended.
+//! Trace files, which are drafts until the run has ended.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::names::file_name;
 
-/// A trace could not be written; the text has the remedy.
+/// Error: a trace could not be written; the text has the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}: {remedy}", path = path.display())]
 pub struct TraceError {
@@ -35,7 +35,7 @@ pub fn create_folder(path: &Path) -> Result<(), TraceError> {
     fs::create_dir_all(path).map_err(|error| TraceError::new(path, error))
 }
 
-/// File of a run that has not ended. Unless it is kept, it is removed.
+/// File of a run that has not ended. It is removed unless it is kept.
 #[derive(Debug)]
 pub struct TraceFile {
     draft: PathBuf,
@@ -64,7 +64,7 @@ impl TraceFile {
         &self.path
     }
 
-    /// Gives the file its name, in place of an older one.
+    /// Renames the draft to its final name, replacing an older file.
     pub fn keep(mut self) -> Result<(), TraceError> {
         let written = self.file.flush();
         let renamed = written.and_then(|()| fs::rename(&self.draft, &self.path));

@@ -1,4 +1,4 @@
-//! Packets of one end of a call, as a program that captures on that machine sees them.
+//! Packets of one end of a call, as a program on that machine would capture them.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use weft_units::Instant;
 use super::calls::{CallEnd, calls, links};
 use super::files::{TraceError, TraceFile};
 
-/// Port of both ends, which RFC 3551 section 8 suggests for RTP.
+/// Port of both ends, suggested by RFC 3551 section 8 for RTP.
 const PORT: u16 = 5004;
 
 /// Capture at one end of a call, with an interface for each route.
@@ -92,15 +92,15 @@ impl Capture {
         written.map_err(|error| TraceError::new(&self.path, error))
     }
 
-    /// Ends the file.
+    /// Completes the file.
     pub fn finish(self) -> Result<TraceFile, TraceError> {
         let finished = self.writer.finish();
         finished.map_err(|error| TraceError::new(&self.path, error))
     }
 }
 
-/// Address of an end of a route: `10.FLOW.ROUTE.END`, each counted from 0 but the end,
-/// which is 1 at the caller and 2 at the callee.
+/// Returns the address of an end of a route: `10.FLOW.ROUTE.END`. FLOW and ROUTE count
+/// from 0; END is 1 at the caller and 2 at the callee.
 fn address(flow: usize, route: usize, end: u8) -> SocketAddr {
     let [flow, route] = [flow, route].map(|number| number as u8);
     SocketAddr::from((Ipv4Addr::new(10, flow, route, end), PORT))

@@ -181,7 +181,7 @@ fn a_folder_that_cannot_be_created_is_an_error_with_its_path() {
     );
 }
 
-/// Values of `fields` of each packet that `filter` selects.
+/// Returns the values of `fields` for each packet selected by `filter`.
 fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut tshark = Command::new("tshark");
     tshark.arg("-r").arg(file);
@@ -214,7 +214,7 @@ fn tshark_reads_what_each_end_sent_and_received() {
         let (inbound, outbound) = (1, 2);
         let (sent, arrived) = (packets(&caller, outbound), packets(&callee, inbound));
         let leg = &record.flows[0].routes[route].there;
-        // The rest is the handshake, and a few checks of ICE per second.
+        // The rest is the handshake, and a few ICE checks per second.
         let counted = |packets: &[Vec<String>], count: u64| {
             let rest = count - packets.len() as u64;
             assert!(rest < 60, "{link}: {rest} of {count} are not captured");

@@ -1,5 +1,5 @@
-//! Losses of flows to others: metrics that compare a run with one in which they are alone
-//! on the same links, with an equal seed.
+//! Losses of flows to others: metrics that compare a run with a run of these flows alone,
+//! on the same links and with the same seed.
 
 use super::table::{Better, find, harmed};
 use crate::measure::run::Value;
@@ -7,11 +7,11 @@ use crate::measure::run::Value;
 /// Figures of the flows in one of the two runs.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFigures<'a> {
-    /// Their rate while others compete in the first run, Mbit/s.
+    /// Their rate while others compete in the first run, in Mbit/s.
     pub mbps: f64,
     /// All values of that run.
     pub values: &'a [Value],
-    /// Suffix of a metric of theirs, such as `.call`.
+    /// Suffix of their metrics, such as `.call`.
     pub suffix: &'a str,
 }
 
@@ -42,7 +42,7 @@ pub fn against_alone(name: &str, together: &RunFigures<'_>, alone: &RunFigures<'
 }
 
 /// Returns the harm of Grote et al. to a flow whose rate alone was `demand`; negative if
-/// it got more than alone, `None` without a demand.
+/// it got more than when alone; `None` without a demand.
 #[must_use]
 pub fn harm(demand: f64, rate: f64) -> Option<f64> {
     (demand > 0.0).then(|| (demand - rate) / demand)

@@ -8,7 +8,7 @@ use super::rates;
 use crate::measure::run::{Run, Value};
 use crate::statistics::mean;
 
-/// Lengths of time over which rates are compared.
+/// Time spans over which rates are compared.
 const SPANS: [(&str, Duration); 3] = [
     ("fair_1s", Duration::from_secs(1)),
     ("fair_5s", Duration::from_secs(5)),
@@ -52,7 +52,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     }
 }
 
-/// Measures pairs of flows, such as `first/second`: the first one against the second,
+/// Measures pairs of flows, such as `first/second`: the first one against the second
 /// while both run.
 pub fn measure_pairs(run: &Run<'_>, pairs: &[&str], values: &mut Vec<Value>) {
     let flow = |name: &str| run.setup.flows.iter().position(|flow| flow.name == name);
@@ -82,8 +82,8 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
 }
 
 /// Returns the share of the spans in which no flow has more than three times the rate of
-/// another. Each span has the rates of all flows; spans without traffic are left out, and
-/// `None` is returned if none remains.
+/// another. Each span has the rates of all flows. Ignores spans without traffic; `None`
+/// if none remains.
 #[must_use]
 pub fn fair_share(spans: &[Vec<f64>]) -> Option<f64> {
     const MOST: f64 = 3.0;

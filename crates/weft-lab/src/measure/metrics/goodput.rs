@@ -30,11 +30,11 @@ fn goodput(run: &Run<'_>, flow: usize) -> Option<f64> {
         }
         _ => together(run, flow),
     }?;
-    // The sum of nothing is -0.
+    // An empty sum is -0.
     Some((useful.bytes + 0.0) * 8.0 / 1e6 / useful.seconds)
 }
 
-/// Sums all cameras, over the time of the first.
+/// Sums all cameras over the time of the first one.
 fn together(run: &Run<'_>, flow: usize) -> Option<Useful> {
     let all = views(run, &[flow]);
     let all: Vec<Useful> = all.iter().filter_map(|view| view.useful).collect();

@@ -38,7 +38,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
 }
 
 /// Returns the bits that a station which sent these bits could have sent on a shared
-/// medium, had it used all of its available time.
+/// medium in all of its available time.
 fn by_service(record: &StationRecord, bits: f64) -> Option<f64> {
     let share = share_used(record.service.as_ref()?)?;
     (share > 0.0).then(|| bits / share)

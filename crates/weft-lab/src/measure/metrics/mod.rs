@@ -2,7 +2,7 @@
 //! [`measure`] computes the values of one run.
 //!
 //! A metric without suffix covers the flows under test: the calls, or all flows if there
-//! is no call. `NAME.FLOW` and `NAME.LINK` select a single one.
+//! is no call. `NAME.FLOW` and `NAME.LINK` select one flow or link.
 
 mod alone;
 mod delays;
@@ -36,7 +36,7 @@ pub use video::of_views;
 pub struct Wanted<'a> {
     /// Start and end of each section.
     pub sections: &'a [(Duration, Duration)],
-    /// Pairs of flows, as [`pair`] gives them.
+    /// Pairs of flows, as returned by [`pair`].
     pub pairs: &'a [&'a str],
 }
 
@@ -60,14 +60,14 @@ pub fn measure(run: &Run<'_>, wanted: &Wanted<'_>) -> Vec<Value> {
     sections::measure(run, wanted.sections, &mut values);
     values.sort_by_key(|(name, _)| position(name));
     values.retain(|(_, value)| value.is_finite());
-    // The sum of nothing is -0.
+    // An empty sum is -0.
     for (_, value) in &mut values {
         *value += 0.0;
     }
     values
 }
 
-/// Returns the Mbit/s of these flows together within the window.
+/// Returns the sum of these flows' rates within the window, in Mbit/s.
 #[must_use]
 pub fn throughput(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> f64 {
     let each = flows.iter();

@@ -55,7 +55,7 @@ impl Kind {
             self.add_stations(setup, record, values);
             let counters = record.stations.iter().filter_map(|s| s.radio);
             let whole = counters.fold(RadioCounters::default(), |sum, one| sum.plus(&one));
-            // A cell of one link has the name of its station.
+            // The cell of a single link has the name of its station.
             if !setup.stations.contains(&setup.name) {
                 let share = used.iter().sum::<f64>() / used.len() as f64;
                 values.extend(

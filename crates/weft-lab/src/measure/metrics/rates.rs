@@ -8,10 +8,10 @@ use weft_units::{Duration, Instant};
 use crate::measure::run::{Run, Value, overlap};
 use crate::statistics::{mean, quantile};
 
-/// Largest relative distance from the settled rate.
+/// Maximum relative distance from the settled rate.
 const TOLERANCE: f64 = 0.15;
-/// Rates are means over a second, and have settled when three consecutive ones have; both
-/// chosen by us.
+/// Rates are means over one second, and have settled when three consecutive ones are
+/// within tolerance; both chosen by us.
 const STEP: Duration = Duration::from_secs(1);
 const STAYS: usize = 3;
 /// Interval of the thesis's measurements.
@@ -94,7 +94,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     run.for_each_flow("feedback_overhead", values, whole, back);
 }
 
-/// Returns the Mbit/s that reached the receiver within the window.
+/// Returns the rate that reached the receiver within the window, in Mbit/s.
 pub fn throughput(run: &Run<'_>, flow: usize, window: (Duration, Duration)) -> f64 {
     mbps(run, flow, window, |s| s.delivered.0)
 }
@@ -133,8 +133,8 @@ fn retransmissions(run: &Run<'_>, flow: usize) -> Option<f64> {
     (sent > 0.0).then(|| again / sent)
 }
 
-/// Relative to the packets that ended, not to those sent: packets in flight at an edge of
-/// the measured time have no outcome yet.
+/// Relative to the packets that ended instead of those sent: packets in flight at an edge
+/// of the measured time have no outcome yet.
 fn loss(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Option<f64> {
     let legs = flows.iter().flat_map(|&flow| run.legs(flow));
     let (mut ended, mut lost) = (0.0, 0.0);
@@ -174,8 +174,8 @@ fn max(most: Option<f64>, next: f64) -> Option<f64> {
     Some(most.map_or(next, |most| most.max(next)))
 }
 
-/// Only for calls with media in one direction: if the callee sends media, its feedback
-/// cannot be separated.
+/// Only for calls with media in one direction, because the callee's feedback cannot be
+/// separated from its media.
 fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
     let answers = &run.setup.flows[flow].traffic().media()?.callee;
     if !(answers.cameras.is_empty() && answers.microphones.is_empty()) {
@@ -191,7 +191,7 @@ fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
     (there > 0.0).then(|| back / there)
 }
 
-/// Only for long-lived flows: a flow that stops by itself does not settle.
+/// Only for long-lived flows, because a flow that stops by itself does not settle.
 fn converged(run: &Run<'_>) -> Option<f64> {
     let lasting = |flow: &&usize| run.setup.flows[**flow].traffic().settles();
     let flows: Vec<usize> = run.focus.iter().filter(lasting).copied().collect();
@@ -208,8 +208,8 @@ fn converged(run: &Run<'_>) -> Option<f64> {
     mean(sections)
 }
 
-/// Returns the times of capacity changes of a link that one of the flows takes; none if
-/// it changes all the time, as a trace does.
+/// Returns the times of capacity changes of a link used by one of the flows; none if it
+/// changes all the time, as in a trace.
 fn steps(run: &Run<'_>, flows: &[usize], end: Duration) -> BTreeSet<Duration> {
     let mut found = BTreeSet::new();
     let routes = flows.iter().flat_map(|&flow| &run.setup.flows[flow].routes);
@@ -247,7 +247,7 @@ fn rates(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Vec<f6
 }
 
 /// Returns the seconds until rates, one per second, stay within 15 % of the median of
-/// their second half; their number if they never do. `None` if there are too few.
+/// their second half, or their number if they never do. `None` if there are too few.
 #[must_use]
 pub fn convergence(rates: &[f64]) -> Option<f64> {
     if rates.len() < 2 * STAYS {

@@ -1,4 +1,4 @@
-//! Round trips of calls above their minimum, the delay measure of the GCC thesis.
+//! Round trips of calls above their minimum: the delay measure of the GCC thesis.
 
 use weft_experiment::{CallSample, FlowDetail};
 use weft_units::{Duration, Instant};

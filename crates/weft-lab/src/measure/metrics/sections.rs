@@ -1,4 +1,4 @@
-//! Metrics of the sections of a run: `NAME#2`, and `NAME#2.FLOW` of a flow.
+//! Metrics of the sections of a run: `NAME#2`, and `NAME#2.FLOW` for a flow.
 
 use weft_units::Duration;
 
@@ -6,7 +6,7 @@ use super::table::SECTIONED;
 use super::{goodput, rates, round_trips, video};
 use crate::measure::run::{Run, Value};
 
-/// Adds each section's values, named by its number from 1 on.
+/// Adds each section's values, named by its number from 1.
 pub fn measure(run: &Run<'_>, sections: &[(Duration, Duration)], values: &mut Vec<Value>) {
     for (number, (from, until)) in (1..).zip(sections) {
         let section = Run {

@@ -1,4 +1,4 @@
-//! Metrics of the audio in a call.
+//! Metrics of the sound in a call.
 
 use weft_experiment::{FlowDetail, StreamRecord};
 use weft_units::{Duration, Instant};
@@ -40,13 +40,13 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
 /// A microphone's packets from one end to the other.
 struct Heard {
     packets: usize,
-    /// Latency from recording to release of the released packets, milliseconds.
+    /// Latency of the released packets from recording to release, in milliseconds.
     latency: Vec<f64>,
     /// Times between consecutive played packets.
     gaps: Vec<Duration>,
 }
 
-/// Returns every microphone of a caller, or the audio of an oracle.
+/// Returns every microphone of a caller, or the sound of an oracle.
 fn microphones(run: &Run<'_>, flow: usize) -> Vec<Heard> {
     let (from, end) = run.active(flow);
     let window = (Instant::ZERO + from, Instant::ZERO + end);
@@ -58,7 +58,7 @@ fn microphones(run: &Run<'_>, flow: usize) -> Vec<Heard> {
             let streams = record.caller.streams.iter().skip(cameras);
             streams.map(|stream| heard(stream, window)).collect()
         }
-        // Its packets have no loss or delay that compares with a call's.
+        // Its packets have no loss or delay comparable with a call's.
         (_, FlowDetail::Floor(floor)) if !floor.sound.is_empty() => vec![Heard {
             packets: 0,
             latency: Vec::new(),
@@ -84,8 +84,8 @@ fn heard(stream: &StreamRecord, (from, end): (Instant, Instant)) -> Heard {
     }
 }
 
-/// Returns the times without a new packet within the window: up to its end, and from its
-/// beginning if the call starts later than usual.
+/// Returns the times without a new packet within the window, until its end, and from its
+/// start if the call starts later than usual.
 fn gaps(mut played: Vec<Instant>, (from, end): (Instant, Instant)) -> Vec<Duration> {
     played.sort();
     played.push(end);

@@ -1,4 +1,4 @@
-//! The table of metrics: names, units and definitions.
+//! Table of metrics: names, units and definitions.
 
 use serde::Serialize;
 
@@ -22,18 +22,18 @@ pub enum Better {
 pub enum RequiredRuns {
     /// The run with all flows.
     AllFlows,
-    /// Also a run in which its flows are alone on the links.
+    /// In addition, a run in which its flows are alone on the links.
     AndFlowsAlone,
 }
 
-/// One metric.
+/// Metric.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
     /// Name in snake case, with its unit if it has one.
     pub name: &'static str,
-    /// Name for people.
+    /// Display name.
     pub title: &'static str,
-    /// The unit, `1` for plain numbers and shares.
+    /// Unit; `1` for plain numbers and shares.
     pub unit: &'static str,
     /// Direction of an improvement.
     pub better: Better,
@@ -68,7 +68,7 @@ macro_rules! metrics {
             required_runs: required_runs!($($required_runs)?),
         }),*];
 
-        /// The harm to each, in the same order.
+        /// Harm to each of them, in the same order.
         const HARM: &[Metric] = &[$(Metric {
             name: concat!("harm_", stringify!($name)),
             title: concat!("Harm: ", $title),
@@ -286,8 +286,8 @@ metrics! {
         "Grote et al., section IV-B, after Ware et al. 2019";
 }
 
-/// The most important metrics, the most telling first: quality, latency, rate, effect on
-/// the links. Chosen by us.
+/// The most important metrics, the most informative first: quality, latency, rate, effect
+/// on the links. Chosen by us.
 pub const KEY: [&str; 10] = [
     "fps",
     "freeze_s",
@@ -301,8 +301,8 @@ pub const KEY: [&str; 10] = [
     "jain_index",
 ];
 
-/// Metrics of a section of a run; chosen by us: those computed from samples over time, as
-/// nothing is counted per section during a run.
+/// Metrics of a section of a run; chosen by us: those computed from samples over time,
+/// because a run keeps no counters per section.
 pub(super) const SECTIONED: [&str; 14] = [
     "throughput_mbps",
     "sent_mbps",
@@ -320,7 +320,7 @@ pub(super) const SECTIONED: [&str; 14] = [
     "rtt_rise_ms_p95",
 ];
 
-/// The metric that a scenario can request for any two flows: `NAME.FIRST/SECOND`.
+/// Metric that a scenario can request for any two flows: `NAME.FIRST/SECOND`.
 pub(super) const EQUALITY: &str = "flow_rate_equality";
 
 /// Returns the pair of flows in a name, such as `first/second`.
@@ -330,7 +330,7 @@ pub fn pair(name: &str) -> Option<&str> {
     of.contains('/').then_some(of)
 }
 
-/// Returns the rank of a metric for people: those of [`KEY`] first, then the order of
+/// Returns the display rank of a metric: those of [`KEY`] first, then the order of
 /// [`ALL`]; ignores the suffix.
 #[must_use]
 pub fn rank(name: &str) -> (usize, Option<usize>) {
@@ -352,7 +352,7 @@ pub fn find(name: &str) -> Option<&'static Metric> {
     })
 }
 
-/// Returns the metric to which `harm_METRIC` is the harm.
+/// Returns the metric whose harm is `harm_METRIC`.
 pub fn harmed(name: &str) -> Option<&str> {
     base(name).strip_prefix("harm_")
 }
@@ -371,7 +371,7 @@ fn base(name: &str) -> &str {
     name.split(['.', '#']).next().unwrap_or(name)
 }
 
-/// Names of the owners that a metric can have.
+/// Names of the possible owners of a metric.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Owners {
     /// Flows, in the order of the scenario.
@@ -382,7 +382,7 @@ pub struct Owners {
     pub sections: usize,
 }
 
-/// Adds metrics that belong together: frozen time wherever picture quality is reported.
+/// Adds metrics that belong together: frozen time if picture quality is reported.
 pub fn complete(names: &mut Vec<String>) {
     let needs = names.iter().any(|name| base(name) == "brisque");
     if needs && !names.iter().any(|name| name == "freeze_s") {
@@ -390,9 +390,8 @@ pub fn complete(names: &mut Vec<String>) {
     }
 }
 
-/// Checks that the metric exists, of the total or of one of these flows and links; the
-/// error lists the valid names. Comparisons with a run of flows alone exist for flows
-/// only.
+/// Checks that the metric exists, in total or for one of these flows and links; the error
+/// lists the valid names. Comparisons with a run of flows alone exist only for flows.
 ///
 /// # Errors
 /// The valid names.

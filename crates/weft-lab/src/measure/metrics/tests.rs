@@ -50,7 +50,8 @@ fn flow_rate_equality_is_signed() {
 fn harm_is_the_lost_share_of_the_demand() {
     // Grote et al.: Signal yields 75 % of its 1.9 Mbit/s: 0.475 remains.
     assert!((harm(1.9, 0.475).unwrap() - 0.75).abs() < 1e-12);
-    // Telegram's 0.55 to 0.70 are 0.34 to 0.23 Mbit/s, WhatsApp's 0.65 is 0.158.
+    // Telegram's 0.55 to 0.70 correspond to 0.34 to 0.23 Mbit/s, WhatsApp's 0.65 to
+    // 0.158.
     assert!((harm(0.75, 0.3375).unwrap() - 0.55).abs() < 1e-12);
     assert!((harm(0.75, 0.225).unwrap() - 0.70).abs() < 1e-12);
     assert!((harm(0.45, 0.1575).unwrap() - 0.65).abs() < 1e-12);
@@ -60,7 +61,7 @@ fn harm_is_the_lost_share_of_the_demand() {
 
 #[test]
 fn convergence_is_when_the_rate_stays() {
-    // Settles at 2.0: 1.7 is just within 15 %, and stays from the fifth on.
+    // Settles at 2.0: 1.7 is just within 15 %, and all rates from the fifth stay within.
     let rates = [0.3, 0.8, 1.9, 1.2, 1.6, 1.75, 2.0, 2.1, 2.0, 1.9, 2.0, 2.0];
     assert_eq!(convergence(&rates), Some(5.0));
     // It never settles: the whole section.

@@ -66,7 +66,8 @@ fn latency(views: &[View], share: f64) -> Option<f64> {
 
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let focus = views(run, run.focus);
-    // The views of a long call are large: those of an only flow are not made twice.
+    // The views of a long call are large, so those of a single flow are not computed
+    // twice.
     let is_alone = run.focus == [0] && run.setup.flows.len() == 1;
     let flows = 0..run.setup.flows.len();
     let single: Vec<Vec<View>> = match is_alone {
@@ -85,7 +86,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
         run.for_each_flow(name, values, whole, of);
     }
     let worst = |views: &[View]| {
-        // Elsewhere the views are the cameras of one call.
+        // In other flows the views are the cameras of one call.
         let tiles = views.iter().filter(|view| view.paused.is_some());
         tiles
             .filter_map(|v| Some(v.frozen()?.seconds))
@@ -101,12 +102,12 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     }
 }
 
-/// Frames per second that a call should show at least (Converge, section 6).
+/// Minimum frame rate of a call (Converge, section 6).
 const ENOUGH_FPS: f64 = 24.0;
 
 type Norm = fn(&Run<'_>, usize, &[View]) -> Option<f64>;
 
-/// Normalized to between 0 and about 1, so that they fit into one plot.
+/// Normalised to between 0 and about 1, so that they fit into one plot.
 const NORMS: [(&str, Norm); 3] = [
     ("throughput_norm", |run, flow, _| {
         let most: f64 = setups(run, flow).map(|c| c.max_rate.as_mbps()).sum();

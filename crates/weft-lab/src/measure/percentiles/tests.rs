@@ -36,7 +36,7 @@ fn several_runs_count_by_their_samples() {
         assert_eq!((at(&together, 0), at(&together, 24)), (10.0, 10.0));
         assert_eq!((at(&together, 27), at(&together, 100)), (20.0, 20.0));
     }
-    // Two halves of 0 to 100 are the whole, but for the spacing of the points.
+    // Two halves of 0 to 100 equal the whole, except for the spacing of the points.
     let half = |from: u32| run(&(from..=from + 50).map(f64::from).collect::<Vec<_>>());
     let whole = Percentiles::together(&[half(0), half(50)]).unwrap();
     for percent in [10, 50, 90] {

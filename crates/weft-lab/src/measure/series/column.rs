@@ -7,18 +7,18 @@ use serde::Serialize;
 use super::frozen::Frozen;
 use super::tiles::Tile;
 
-/// A column: a quantity of one flow or link over time.
+/// Quantity of one flow or link over time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
-    /// Quantity: columns with equal names belong in one plot.
+    /// Quantity; columns with the same name belong in one plot.
     pub name: Cow<'static, str>,
     /// Flow or link, or path of a flow: `call@wifi`.
     pub of: String,
     /// Unit for the axis; `1` for plain numbers and shares.
     pub unit: &'static str,
-    /// A value for each time; `None` if there was nothing to measure.
+    /// Value for each time; `None` if there was nothing to measure.
     pub values: Vec<Option<f64>>,
-    /// Words of a column of words: its values are positions in this list.
+    /// Words of a column of words, whose values are positions in this list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<&'static str>,
 }
@@ -26,7 +26,7 @@ pub struct Column {
 /// Columns over time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Series {
-    /// The end of each period, seconds.
+    /// End of each period in seconds.
     pub t: Vec<f64>,
     /// Columns as long as `t`.
     pub columns: Vec<Column>,
@@ -80,7 +80,7 @@ impl Series {
             let mean = present.iter().sum::<f64>() / present.len() as f64;
             (!present.is_empty()).then(|| to_four_digits(mean))
         };
-        // Words have no mean.
+        // Words have no mean, so the last one is kept.
         let last = |values: &[Option<f64>]| values.iter().flatten().last().copied();
         let columns = self.columns.iter().map(|column| Column {
             values: match column.words.is_empty() {

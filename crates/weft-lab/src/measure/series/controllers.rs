@@ -1,5 +1,5 @@
-//! State of a call's congestion controllers, as columns: the state in a word, round
-//! trips, and internal quantities.
+//! State of a call's congestion controllers as columns: the state as a word, round trips,
+//! and internal quantities.
 
 use std::borrow::Cow;
 

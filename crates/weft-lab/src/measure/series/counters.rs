@@ -33,8 +33,7 @@ impl Series {
     }
 }
 
-/// Returns the last report of the first end that knows the quantity, at most a second
-/// old.
+/// Returns the last report, at most a second old, of the first end that has the quantity.
 fn at(run: &Run<'_>, flow: usize, t: f64, of: Quantity) -> Option<f64> {
     const STALE_S: f64 = 1.0;
     let mut found = logs(run, flow).iter().map(|log| {

@@ -7,7 +7,7 @@ use crate::measure::run::Run;
 use crate::measure::view::views;
 use crate::statistics::mean;
 
-/// Freezes of a flow, from the [views](crate::measure::view::View) that also give its
+/// Freezes of a flow, from the same [views](crate::measure::view::View) as its
 /// `freeze_s`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Frozen {
@@ -15,8 +15,8 @@ pub struct Frozen {
     pub of: String,
     /// Its `freeze_s` in this run.
     pub seconds: f64,
-    /// Start and end of each freeze, in seconds since the run began: a list for each
-    /// camera, or for each end with counters.
+    /// Start and end of each freeze, in seconds since the start of the run: a list for
+    /// each camera, or for each end with counters.
     pub cameras: Vec<Vec<(f64, f64)>>,
 }
 

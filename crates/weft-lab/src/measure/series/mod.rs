@@ -1,4 +1,4 @@
-//! The time series of a run, as a table.
+//! Time series of a run as a table.
 
 mod column;
 mod controllers;
@@ -117,7 +117,7 @@ impl Series {
         );
     }
 
-    /// Adds the media that the first end sends, and their display at the other end.
+    /// Adds the media sent by the first end, and their display at the other end.
     fn add_call(
         &mut self,
         run: &Run<'_>,

@@ -1,4 +1,4 @@
-//! Tiles on the screens of people in a conference, one by one.
+//! Tiles on the screens of people in a conference, one row per tile.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use crate::measure::run::Run;
 use crate::measure::view::{people, view_of_tile};
 use crate::statistics::mean;
 
-/// A tile on one person's screen in the measured time, from the
-/// [view](crate::measure::view::View) that also gives the metrics of the group.
+/// A tile on one person's screen in the measured time, from the same
+/// [view](crate::measure::view::View) as the metrics of the group.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Tile {
     /// Name of the flow.
@@ -77,7 +77,7 @@ impl Tile {
             for value in tile.values {
                 text.push(',');
                 if let Some(value) = value {
-                    // The sum of nothing is -0.
+                    // An empty sum is -0.
                     let _ = write!(text, "{}", value + 0.0);
                 }
             }

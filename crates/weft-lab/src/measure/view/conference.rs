@@ -7,7 +7,7 @@ use super::{Freeze, Picture, Useful, View, pictures};
 use crate::measure::run::Run;
 use crate::statistics::mean;
 
-/// Returns the people of a group, if the flow is one.
+/// Returns the people of a group, if the flow is a group.
 pub fn people<'a>(run: &Run<'a>, flow: usize) -> &'a [PersonRecord] {
     match &run.record.flows[flow].detail {
         FlowDetail::Conference(record) => &record.people,
@@ -75,7 +75,7 @@ pub fn view(tile: &TileRecord, (from, end): (Instant, Instant)) -> Option<View> 
     })
 }
 
-/// Returns the times in which the tile should show pictures: those without a pause.
+/// Returns the times in which the tile should show pictures, without pauses.
 fn watched(
     tile: &TileRecord,
     (from, end): (Instant, Instant),
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(frozen(&steady), (0.0, 0.0));
         let freezes = tile(&[(1_200, 10_000), (12_000, 20_000)], &[]);
         assert_eq!(frozen(&freezes), (2.1, 0.0));
-        // The last picture comes 0.9 s before the pause, the first one 0.5 s after it.
+        // The last picture arrives 0.9 s before the pause, the first one 0.5 s after it.
         let pauses = tile(
             &[(1_200, 10_000), (13_500, 20_000)],
             &[(10_800, Some(13_000))],

@@ -29,7 +29,7 @@ pub fn view(log: &CounterLog, window: (Duration, Duration)) -> View {
     Stretch::of(log, window).view()
 }
 
-/// The samples of one end.
+/// Samples of one end.
 struct Stretch<'a> {
     /// The last sample before the measured time, if there is one.
     before: Option<&'a CounterSample>,
@@ -58,7 +58,7 @@ impl<'a> Stretch<'a> {
         let received = || within().filter_map(|s| s.received.as_ref());
         let encoded = self.sent(|s| s.frames).filter(|frames| *frames > 0.0);
         let quantizer = || Some(self.sent(|s| s.quantizer_sum)? / encoded?);
-        // Pictures shown at the end may be reported a little later.
+        // Pictures shown at the end may be reported slightly later.
         let told = self.all.iter().filter_map(|s| s.received.as_ref());
         let latencies = told.flat_map(|r| &r.latencies);
         let shown_within = |at: f64| (self.start..=self.end).contains(&at);
@@ -119,7 +119,7 @@ impl<'a> Stretch<'a> {
     }
 
     /// Returns the growth of the freeze counters between reports. The counters do not
-    /// show when a freeze began: it is drawn as late as possible.
+    /// show the start of a freeze, so it is placed as late as possible.
     fn ended(&self) -> Option<Vec<Freeze>> {
         let counters = |sample: &CounterSample| {
             let received = sample.received.as_ref()?;
@@ -143,9 +143,9 @@ impl<'a> Stretch<'a> {
     }
 
     /// Returns the start of a freeze that lasts until the end, if there is one; the outer
-    /// value is `None` if no report mentions pictures.
+    /// option is `None` if no report mentions pictures.
     fn unfinished(&self) -> Option<Option<f64>> {
-        /// Shortest time without a picture that counts, given that clients report every
+        /// Minimum time without a picture that counts, given that clients report every
         /// 500 ms or every second. Chosen by us.
         const STANDING_S: f64 = 0.4;
         let frames = |sample: &CounterSample| sample.received.as_ref()?.frames;

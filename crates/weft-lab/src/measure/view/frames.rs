@@ -15,8 +15,8 @@ pub const TAIL: Duration = Duration::from_secs(1);
 /// Number of a call's last pictures that BRISQUE scores: Grote et al., section V.
 const LAST_PICTURES: usize = 10;
 
-/// Returns the video streams that a caller sends. A callee's streams are backward load
-/// and are not evaluated.
+/// Returns the video streams sent by a caller. A callee's streams are backward load and
+/// are not evaluated.
 pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
     let (Some(setup), FlowDetail::Call(record)) = (
         run.setup.flows[flow].traffic().media(),
@@ -69,7 +69,7 @@ fn view(stream: &StreamRecord, (from, end): (Instant, Instant)) -> View {
     }
 }
 
-/// Returns the quality of the frames shown, if the encoder's model knows it.
+/// Returns the quality of the displayed frames, if the encoder's model has it.
 fn picture(frames: impl Iterator<Item = FrameRecord> + Clone) -> Picture {
     let shown = frames.filter(|frame| frame.shown.is_some());
     let known = || shown.clone().filter_map(|frame| frame.quality);

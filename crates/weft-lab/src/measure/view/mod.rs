@@ -1,6 +1,6 @@
 //! The call as its users see it, from any source: frame by frame from a simulator, as an
 //! oracle's pictures, or by the counters of a client. Metrics and time series use a
-//! [`View`], so there is one computation of each.
+//! [`View`], so each is computed in one place.
 
 mod conference;
 mod counters;
@@ -25,11 +25,11 @@ pub struct View {
     pub seconds: f64,
     /// Frames shown.
     pub shown: Option<f64>,
-    /// Frames that can be seen: of those within one refresh of the display only the last.
+    /// Visible frames: of those within one refresh of the display, only the last.
     pub seen: Option<f64>,
     /// Freezes of the picture, in order.
     pub freezes: Option<Vec<Freeze>>,
-    /// Time in seconds for which a server sent no pictures because there was no room.
+    /// Time in seconds for which a server sent no pictures for lack of capacity.
     pub paused: Option<f64>,
     /// Time until the first picture, milliseconds.
     pub first_picture_ms: Option<f64>,
@@ -41,7 +41,7 @@ pub struct View {
     /// milliseconds.
     pub latency: Vec<f64>,
     /// Mean latency of the frames captured within each second, milliseconds; seconds
-    /// without a frame on display are absent.
+    /// without a displayed frame are absent.
     pub latency_by_second: Vec<f64>,
     /// Mean time from the first packet of a frame to its last, milliseconds.
     pub construction: Option<f64>,
@@ -55,16 +55,16 @@ pub struct View {
     pub client: ClientView,
 }
 
-/// A freeze, cut to the measured time. A client with its own counters reports freezes
-/// after they ended: their end is then the time of the report.
+/// Freeze, limited to the measured time. A client with its own counters reports freezes
+/// after they ended, so their end is the time of the report.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Freeze {
     /// Start of the freeze.
     pub begin: Instant,
     /// End of the freeze.
     pub end: Instant,
-    /// Number of freezes: a client may report several as one sum, or the mean
-    /// of its cameras.
+    /// Number of freezes, since a client may report the sum of several, or the mean of
+    /// its cameras.
     pub count: f64,
 }
 
@@ -112,8 +112,8 @@ pub struct Picture {
     pub psnr_db: Option<f64>,
     /// SSIM of the luma, 0 to 1.
     pub ssim: Option<f64>,
-    /// BRISQUE of the scored pictures, 0 to 100: the last ones of a simulated call, some
-    /// of all of a client.
+    /// BRISQUE of the scored pictures, 0 to 100: the last ones of a simulated call, a
+    /// selection for a client.
     pub brisque: Option<f64>,
     /// Height in lines.
     pub height: Option<f64>,
@@ -122,13 +122,13 @@ pub struct Picture {
 /// Useful bytes of the application, and the time in which they arrived.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Useful {
-    /// Bytes of encoded frames, or in the order of a TCP stream.
+    /// Bytes of encoded frames, or ordered bytes of a TCP stream.
     pub bytes: f64,
-    /// The time between the counts.
+    /// Time between the counts.
     pub seconds: f64,
 }
 
-/// Measurements of a client about itself.
+/// Measurements that a client reports about itself.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ClientView {
     /// Mean round-trip time, milliseconds.
@@ -139,8 +139,8 @@ pub struct ClientView {
     pub cpu_limited_s: Option<f64>,
 }
 
-/// Returns the views of these flows: from the frames of every camera of a caller, or else
-/// from an oracle's pictures or the counters of each end.
+/// Returns the views of these flows: from the frames of every camera of a caller, or from
+/// an oracle's pictures, or from the counters of each end.
 #[must_use]
 pub fn views(run: &Run<'_>, flows: &[usize]) -> Vec<View> {
     let of = |&flow: &usize| {

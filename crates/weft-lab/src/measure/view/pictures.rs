@@ -1,4 +1,4 @@
-//! A sequence of displayed pictures: their number, latency and freezes.
+//! Sequence of displayed pictures: their number, latency and freezes.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,13 @@ use weft_units::{Duration, Freezes, Instant};
 use super::{Freeze, View};
 use crate::statistics::mean;
 
-/// Longest time to the first picture or sound of a call that does not count as a freeze
-/// or gap; chosen by us: call setup takes three round trips at most.
+/// Maximum time until the first picture or sound of a call that does not count as a
+/// freeze or gap; chosen by us: call setup takes at most three round trips.
 pub const SETUP: Duration = Duration::from_secs(1);
 
-/// Returns the view of the pictures captured within the window. The pictures are iterated
-/// several times: a list of those of a long call would take more memory than its record.
+/// Returns the view of the pictures captured within the window. Iterates over the
+/// pictures several times, because a list of a long call's pictures would take more
+/// memory than its record.
 pub fn view(
     pictures: impl Iterator<Item = ShownPicture> + Clone,
     (from, end): (Instant, Instant),
@@ -34,7 +35,7 @@ pub fn view(
     };
     drop(at);
     let freezes = match count {
-        // A call without any picture is one freeze, as long as the call: otherwise a dead
+        // A call without any picture is one freeze of the whole call; otherwise a dead
         // link would have the best result.
         0 => vec![Freeze::one(from, end)],
         _ => freezes(pictures, from, end),
@@ -50,7 +51,7 @@ pub fn view(
 }
 
 /// Returns the freezes. Pictures shown before the window set the threshold, and a freeze
-/// that began with one of them counts with its part inside.
+/// that started with one of them counts with its part inside the window.
 pub(super) fn freezes(
     pictures: impl Iterator<Item = ShownPicture>,
     from: Instant,
@@ -58,7 +59,7 @@ pub(super) fn freezes(
 ) -> Vec<Freeze> {
     let mut pictures = pictures.peekable();
     if pictures.peek().is_none() {
-        // Nothing is not less than one late picture.
+        // No picture is not better than one late picture.
         let is_long = end.saturating_since(from) > SETUP;
         return Vec::from_iter(is_long.then(|| Freeze::one(from, end)));
     }
@@ -72,7 +73,7 @@ pub(super) fn freezes(
             found.push(Freeze::one(from, first));
         }
     }
-    // A picture that is not replaced until the end is a freeze like any other.
+    // A last picture that is never replaced is a freeze like any other.
     let stands = pictures.last().is_some_and(|last| *last < end);
     let mut freezes = Freezes::default();
     let mut last = from;
@@ -88,8 +89,8 @@ pub(super) fn freezes(
     found
 }
 
-/// Returns how many refreshes of a display of 60 Hz show a new picture. Pictures that a
-/// stall held back appear all at once, and the viewer sees the last of them.
+/// Returns the number of refreshes of a 60 Hz display that show a new picture. Pictures
+/// held back by a stall appear all at once, and the viewer sees the last of them.
 fn refreshes(at: &[Instant]) -> usize {
     const HZ: u128 = 60;
     let refresh = |at: &Instant| u128::from(at.as_nanos()) * HZ / 1_000_000_000;

@@ -50,7 +50,7 @@ fn pictures_outside_the_measured_time_do_not_count() {
         latencies: latencies.to_vec(),
         ..ReceivedCounters::default()
     };
-    // The last sample comes after the end, and has pictures from before it.
+    // The last sample comes after the end, and includes pictures from before it.
     let samples = vec![
         (0.19, shown(&[(0.18, 80.0)])),
         (0.31, shown(&[(0.253, 120.0), (0.301, 70.0)])),

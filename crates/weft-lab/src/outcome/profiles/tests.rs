@@ -3,7 +3,7 @@ use crate::outcome::Outcome;
 use crate::run::{Participants, Run, Task};
 use crate::scenario::Scenario;
 
-/// A call from second 2 on, sampled twice a second.
+/// A call that starts at second 2, sampled twice a second.
 const TEXT: &str = "title = \"t\"\nduration = \"4s\"\nsystems = [\"webrtc\"]\n[links.line]\n\
                     spec = \"rate=1mbit\"\n[flows.call]\nkind = \"call\"\nstart = \"2s\"\n\
                     [flows.tcp]\nkind = \"tcp\"\n";
@@ -40,7 +40,7 @@ fn a_profile_begins_with_the_call_and_has_the_quartiles_of_the_runs() {
     let scenario = Scenario::parse("t.toml", TEXT, &["seeds=5".to_owned()]).unwrap();
     let mut outcome = Outcome::new(&scenario);
     for seed in 1..=5_u64 {
-        // In its first second 1 to 5, in its second one ten times that.
+        // In its first second 1 to 5, in its second one ten times as much.
         let rate = seed as f64;
         let call = [
             0.0,

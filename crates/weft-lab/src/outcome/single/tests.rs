@@ -23,7 +23,7 @@ kind = "call"
 fn the_best_link_of_each_run_is_the_measure() {
     let scenario = Scenario::parse("t.toml", TEXT, &[]).unwrap();
     let mut outcome = Outcome::new(&scenario);
-    // Seconds frozen with each seed: the better link changes.
+    // Frozen seconds for each seed: the better link changes.
     let frozen = [[0.0, 8.0, 4.0], [6.0, 1.0, 4.0], [0.0, 1.04, 4.3]];
     for (variant, values) in frozen.iter().enumerate() {
         for (index, value) in values.iter().enumerate() {
@@ -55,7 +55,7 @@ fn the_best_link_of_each_run_is_the_measure() {
     };
     // More throughput is neither better nor worse, nor are repair packets.
     assert_eq!(outcome.worse_than_single(), [expected]);
-    // The best by the mean of all seeds, and the first where more is neither better nor
+    // Best by the mean of all seeds, and the first one if more is neither better nor
     // worse: the baseline of all other systems.
     let differences = outcome.differences();
     let of = |metric: &str| -> Vec<(String, String)> {

@@ -36,7 +36,7 @@ fn a_resumed_campaign_has_the_same_results() {
         Ok::<(), String>(())
     });
     assert_eq!(ran, Ok(()));
-    // A file that was being written when the program was killed is ignored, and its task
+    // A file that was incomplete when the program was killed is ignored, and its task
     // runs again.
     std::fs::write(place.path().join("tasks/weft.seed2.json"), "{\"vari").unwrap();
     let mut after = Outcome::new(&scenario);
@@ -112,7 +112,7 @@ fn a_run_that_was_interrupted_ends_as_if_it_had_not_been() {
     folder.all_ended().unwrap();
     assert!(!place.path().join("unfinished").exists());
 
-    // Another experiment starts from the beginning, whatever was left.
+    // Another experiment starts from the beginning, whatever the folder contains.
     let (folder, _) = Folder::resume(place.path(), "here").unwrap();
     folder.keep_for_now(&scenario, &one).unwrap();
     let (_, left) = Folder::resume(place.path(), "elsewhere").unwrap();

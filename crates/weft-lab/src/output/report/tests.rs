@@ -1,5 +1,5 @@
-//! Figures of a report must not contradict each other: this compares figures with equal
-//! meaning, in a report of real runs.
+//! Figures of a report must not contradict each other. Compares figures of equal meaning,
+//! in a report of real runs.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,4 +1,4 @@
-//! The end of a call that recorded it.
+//! End of a call that recorded it.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -8,7 +8,7 @@ use weft_trace::pcapng::Direction;
 
 use super::survey::{Reason, Survey};
 
-/// The sources of a call, and the addresses of the machine that recorded it.
+/// Sources of a call, and the addresses of the machine that recorded it.
 pub struct Ends {
     /// Sources that are RTP streams.
     pub sources: BTreeSet<u32>,
@@ -18,7 +18,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Finds the addresses, unless they are given.
+    /// Determines the addresses, unless they are given.
     pub fn find(survey: &Survey, sources: BTreeSet<u32>, given: &[IpAddr]) -> Result<Ends, Reason> {
         let addresses = survey.addresses(&sources);
         let list = |addresses: &BTreeSet<IpAddr>| {
@@ -59,7 +59,7 @@ impl Ends {
     /// Whether RTP streams use this pair of addresses, in either direction.
     pub fn has(&self, datagram: &CapturedDatagram<'_>) -> bool {
         let (from, to) = (datagram.from, datagram.to);
-        // RTCP may have the port after that of RTP (RFC 3550 section 11).
+        // RTCP may use the port after that of RTP (RFC 3550 section 11).
         let before = |a: SocketAddr| SocketAddr::new(a.ip(), a.port().wrapping_sub(1));
         let known = [
             (from, to),
@@ -83,8 +83,8 @@ impl Ends {
     }
 }
 
-/// Returns the private addresses, if each pair has one of them and a public one: then the
-/// private ones are ours.
+/// Returns the private addresses, if each pair has a private and a public one: the
+/// private ones are then ours.
 fn private(survey: &Survey, sources: &BTreeSet<u32>) -> Option<BTreeSet<IpAddr>> {
     let mut local = BTreeSet::new();
     for (from, to) in survey.pairs(sources) {

@@ -16,8 +16,8 @@ pub struct Datagram<'a> {
     pub dropped: u64,
 }
 
-/// Calls `take` with the datagrams of the file, and `None` for each other packet. Returns
-/// the reason why the file ended early, with the place.
+/// Calls `take` with the datagrams of the file, and with `None` for every other packet.
+/// Returns the reason why the file ended early, with the position.
 pub fn each_frame(
     path: &Path,
     mut take: impl FnMut(Option<&Datagram<'_>>, Option<&str>),

@@ -1,4 +1,4 @@
-//! RTCP of a capture: round-trip times and losses from reports that are not encrypted.
+//! RTCP of a capture: round-trip times and losses from unencrypted reports.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,11 +7,12 @@ use weft_wire::rtcp::{self, Packet, ReportBlock};
 
 use crate::recording::streams::MAX_STREAMS;
 
-/// Most sender reports that wait for their answer. Chosen by us.
+/// Maximum number of sender reports that wait for their answer. Chosen by us.
 const MAX_WAITING: usize = 1_024;
-/// Most round-trip times that are kept. Chosen by us: a day of ten reports a second.
+/// Maximum number of stored round-trip times. Chosen by us: ten reports a second for a
+/// day.
 const MAX_ROUND_TRIPS: usize = 1_000_000;
-/// Most sources whose loss is kept.
+/// Maximum number of sources with a stored loss.
 const MAX_SOURCES: usize = MAX_STREAMS;
 /// Unit of the delay in a report block, seconds (RFC 3550 section 6.4.1).
 const DELAY_UNIT_S: f64 = 1.0 / 65_536.0;
@@ -21,11 +22,12 @@ const DELAY_UNIT_S: f64 = 1.0 / 65_536.0;
 pub struct Reports {
     plain: u64,
     unreadable: u64,
-    /// Sender reports that this end sent: middle of their NTP time, and when they left.
+    /// Sender reports that this end sent: the middle of their NTP time, and the sending
+    /// time.
     waiting: VecDeque<(u32, f64)>,
     /// Time in seconds and round-trip time in milliseconds.
     round_trips: Vec<(f64, f64)>,
-    /// Packets lost and expected of each source that this end sends, by the last report.
+    /// Packets lost and expected for each source of this end, from the last report.
     lost: BTreeMap<u32, (f64, f64)>,
     /// Lost packets and sequence number of the first report, by source.
     first: BTreeMap<u32, (i32, u32)>,
@@ -71,7 +73,7 @@ impl Reports {
             .filter(|(ntp, _)| block.last_sender_report != 0 && *ntp == block.last_sender_report);
         if let Some((_, left)) = sent.copied().next() {
             let trip = at - left - f64::from(block.delay_since_last) * DELAY_UNIT_S;
-            // Less than zero is an error of the delay's unit.
+            // A negative value is an error due to the delay's unit.
             if self.round_trips.len() < MAX_ROUND_TRIPS {
                 self.round_trips.push((at, trip.max(0.0) * 1e3));
             }
@@ -91,7 +93,7 @@ impl Reports {
         &self.round_trips
     }
 
-    /// Returns the loss of the streams that this end sent, by the last report of each.
+    /// Returns the loss of the streams that this end sent, from the last report of each.
     pub fn loss(&self) -> Option<f64> {
         let sums = self.lost.values();
         let (lost, expected) = sums.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

@@ -1,4 +1,5 @@
-//! First pass over a capture: the sources that are RTP streams, and their addresses.
+//! First pass over a capture: finds the sources that are RTP streams, and their
+//! addresses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
@@ -6,10 +7,11 @@ use std::net::{IpAddr, SocketAddr};
 use super::packets::{Datagram, rtp};
 use crate::recording::streams::Stream;
 
-/// Most sources that are looked at; chosen by us. Random datagrams look like a new source
-/// each.
+/// Maximum number of sources to examine; chosen by us. Each random datagram looks like a
+/// new source.
 const MAX_SOURCES: usize = 4_096;
-/// Most pairs of addresses of a source; chosen by us: links times ports of each end.
+/// Maximum number of address pairs of a source; chosen by us: links times ports of each
+/// end.
 const MAX_PAIRS: usize = 64;
 
 /// Contents of a capture.
@@ -71,7 +73,7 @@ impl Survey {
         }
     }
 
-    /// Returns why there is no stream.
+    /// Returns the reason why there is no stream.
     fn reason(&self, cut: Option<&str>) -> Reason {
         if let Some(cut) = cut {
             let what = format!("no RTP before its end; {cut}");
@@ -108,7 +110,7 @@ impl Survey {
         known.flat_map(|(_, source)| source.pairs.iter().copied())
     }
 
-    /// Returns the addresses of these sources, those of both ends.
+    /// Returns the addresses of these sources, at both ends.
     pub fn addresses(&self, sources: &BTreeSet<u32>) -> BTreeSet<IpAddr> {
         let pairs = self.pairs(sources);
         pairs.flat_map(|(from, to)| [from.ip(), to.ip()]).collect()

@@ -10,9 +10,9 @@ use crate::recording::record::{Format, Recording};
 use crate::recording::track::{Owner, Span, Track, growth, held};
 use crate::recording::values;
 
-/// Longest time for which a value holds: Chromium reports each second. Chosen by us.
+/// Maximum time for which a value is valid: Chromium reports each second. Chosen by us.
 const STALE_S: f64 = 3.0;
-/// Distance of the reports, seconds.
+/// Interval of the reports in seconds.
 const STEP_S: f64 = 1.0;
 /// Addition to the end of the measured time, so that rounding does not exclude the last
 /// report.
@@ -86,7 +86,7 @@ fn notes(recording: &Recording, transport: &Reports<'_>) -> Vec<String> {
         notes
             .push("this end received no video, so there are no freezes and frame rates".to_owned());
     }
-    // The page keeps so many values of each statistic.
+    // The page keeps this many values of each statistic.
     if recording.seconds >= 990.0 {
         notes.push(
             "the page keeps the last 1000 reports, so the beginning of the call may be missing"
@@ -144,7 +144,8 @@ fn tracks(
     rates.into_iter().chain(others).flatten().collect()
 }
 
-/// Returns the spans, unless nothing ever moved: this end only sent, or only received.
+/// Returns the spans, unless nothing ever changed because this end only sent, or only
+/// received.
 fn moving(spans: Vec<Span>) -> Vec<Span> {
     match spans.iter().any(|span| span.value > 0.0) {
         true => spans,
@@ -187,19 +188,20 @@ impl<'a> Reports<'a> {
         samples.filter(|(time, _)| *time >= 0.0).collect()
     }
 
-    /// Returns the sum over the reports of a quantity that holds until the next.
+    /// Returns the sum over the reports of a quantity that is valid until the next
+    /// report.
     fn sum(&self, of: impl Fn(&Report, usize) -> Option<f64>) -> Vec<Span> {
         let all = self.all.iter();
         let each = all.map(|report| held(&self.samples(report, &of), STALE_S));
         added(each.collect())
     }
 
-    /// Returns the Mbit/s of these counters of bytes, of all reports together.
+    /// Returns the rate in Mbit/s from these byte counters, over all reports.
     fn rates(&self, counters: &[&str]) -> Vec<Span> {
         self.grown(counters, MBIT)
     }
 
-    /// Returns the mean growth a second of these counters over the reports.
+    /// Returns the mean growth per second of these counters over the reports.
     fn mean_rates(&self, counters: &[&str]) -> Vec<Span> {
         self.grown(counters, 1.0 / self.all.len().max(1) as f64)
     }
@@ -263,7 +265,7 @@ impl<'a> Reports<'a> {
             samples.push(CounterSample {
                 at_s: *time,
                 rtt_ms: None,
-                // The quantiser of the pictures that this end shows.
+                // Quantizer of the pictures that this end shows.
                 sent: Some(SentCounters {
                     frames: number("framesDecoded"),
                     quantizer_sum: number("qpSum"),
@@ -284,13 +286,13 @@ impl<'a> Reports<'a> {
             });
         }
         let (first, last) = (*times.first()?, *times.last()?);
-        // The counters of the first report are of the time before it.
+        // The counters of the first report cover the time before it.
         let start = Duration::from_secs_f64(first.max(0.0)) + ROUNDING;
         let end = Duration::from_secs_f64(last.max(0.0)) + ROUNDING;
         (end > start).then(|| of_counters(&CounterLog { samples }, (start, end)))
     }
 
-    /// Returns packets and loss: those that this end received, and those that it sent.
+    /// Returns packets and loss, for those that this end received and those that it sent.
     fn packets(&self, outbound: &Reports<'_>) -> Vec<(String, f64)> {
         let total = |reports: &Reports<'_>, name: &str| {
             let each = reports.all.iter().filter_map(|report| {

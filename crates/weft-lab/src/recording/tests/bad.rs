@@ -1,4 +1,4 @@
-//! Files that are cut, damaged, or of another kind.
+//! Files that are truncated, damaged, or of another kind.
 
 use std::fs;
 use std::io::Write as _;
@@ -104,7 +104,7 @@ fn damage_anywhere_is_an_error_or_a_recording() {
     let path = simulated.folder.path().join("damaged");
     for (end, extension) in [("callee", "pcapng"), ("caller", "sqlog")] {
         let original = fs::read(simulated.file(end, extension)).unwrap();
-        // The beginning of a file has each kind of part.
+        // The start of a file contains each kind of part.
         let original = &original[..original.len().min(60_000)];
         for place in (0..original.len()).step_by(original.len() / 60) {
             for byte in [0x00, 0xFF, b'9'] {

@@ -52,7 +52,7 @@ fn recordings_are_further_systems_of_a_report() {
         1.55,
         1e-9,
     );
-    // The same period, and the name of the flow there.
+    // The same period, and the flow's name in the report.
     let [weft, train] = ["weft", "train 9-2"].map(|name| &after["series"][name]);
     assert_eq!(weft["t"][0], train["t"][0]);
     let columns = train["columns"].as_array().unwrap();

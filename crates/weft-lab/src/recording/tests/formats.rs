@@ -1,4 +1,4 @@
-//! Metrics of a call, and those of its files.
+//! Compares the metrics of a call with those of its files.
 
 use std::fs;
 use std::process::Command;
@@ -10,9 +10,9 @@ fn a_capture_of_a_simulated_call_has_its_rates_and_losses() {
     let simulated = Simulated::new();
     let [caller, callee] = ["caller", "callee"].map(|end| read_one(&simulated.file(end, "pcapng")));
     assert_eq!(callee.format, Format::Capture);
-    // The simulator counts SRTP's 16 bytes of each packet of RTP, and the files lack them.
+    // The simulator counts 16 bytes of SRTP for each RTP packet, which the files lack.
     let packets = value(&callee, "packets_received");
-    // The simulator also counts checks of ICE.
+    // The simulator also counts ICE checks.
     assert!(packets < simulated.values["packets_received"]);
     assert_near(packets, simulated.values["packets_received"], 0.03);
     let srtp = packets * 16.0 * 8.0 / 1e6 / callee.seconds;
@@ -20,13 +20,13 @@ fn a_capture_of_a_simulated_call_has_its_rates_and_losses() {
     assert_near(rate, simulated.values["throughput_mbps"], 0.02);
     let sent = value(&caller, "sent_mbps");
     assert!(sent > value(&callee, "throughput_mbps"));
-    // 30 pictures a second, less those of which no packet arrived.
+    // 30 pictures a second, minus those of which no packet arrived.
     assert!(
         (29.0..=30.5).contains(&value(&callee, "fps_received")),
         "{:?}",
         callee.values
     );
-    // Of distinct packets; the simulator counts copies and losses on each link.
+    // Loss of distinct packets; the simulator counts copies and losses on each link.
     let loss = value(&callee, "loss");
     assert!(loss > 0.001 && loss < 0.04, "{loss}");
     // Twice the delays of the links, and their queues.
@@ -102,7 +102,7 @@ fn events_of_a_simulated_call_have_its_pictures() {
     let simulated = Simulated::new();
     let callee = read_one(&simulated.file("callee", "sqlog"));
     assert_eq!(callee.format, Format::Qlog);
-    // Those that are shown in the last moments were captured after the measured time.
+    // Pictures shown in the last moments were captured after the measured time.
     assert_near(value(&callee, "fps"), simulated.values["fps"], 0.02);
     assert_near(
         value(&callee, "freeze_s") + 1.0,
@@ -125,7 +125,7 @@ fn events_of_a_simulated_call_have_its_pictures() {
     assert!((30.0..250.0).contains(&value(&caller, "rtt_ms_mean")));
 }
 
-/// Chromium 156 with its test pattern, both ends in one page: after 6 s all packets were
+/// Chromium 156 with its test pattern, both ends in one page; after 6 s all packets were
 /// dropped for 1.5 s.
 #[test]
 fn a_dump_of_chromium_has_its_freeze() {
@@ -141,7 +141,7 @@ fn a_dump_of_chromium_has_its_freeze() {
     assert_eq!(receiver.format, Format::WebrtcInternals);
     assert!(receiver.about.contains("Chrome/156") && receiver.about.contains("VP8"));
     assert_near(receiver.seconds, 13.0, 0.01);
-    // `totalFreezesDuration` went from 0 to 1.55 s, `framesDecoded` from 19 to 279.
+    // `totalFreezesDuration` grew from 0 to 1.55 s, `framesDecoded` from 19 to 279.
     assert_near(value(receiver, "freeze_s"), 1.55, 1e-9);
     assert_near(value(receiver, "freeze_count"), 1.0, 1e-9);
     assert_near(value(receiver, "fps"), 20.0, 0.01);
@@ -154,7 +154,7 @@ fn a_dump_of_chromium_has_its_freeze() {
     );
     assert!(value(receiver, "throughput_mbps") > 0.1);
     assert!(value(receiver, "height_px") > 0.0 && value(receiver, "rtt_ms_mean") < 50.0);
-    // The other connection only sends: nothing is known of pictures.
+    // The other connection only sends, so nothing is known about pictures.
     for name in ["fps", "freeze_s", "loss"] {
         assert!(!has(sender, name), "{name}");
     }
@@ -216,7 +216,7 @@ fn a_dump_may_be_text_and_have_one_connection() {
 
 #[test]
 fn a_file_of_flent_has_its_series_as_flows() {
-    // Of flent 2.1.1: `flent ping -l 5 -H 127.0.0.1`.
+    // Written by flent 2.1.1: `flent ping -l 5 -H 127.0.0.1`.
     let ping = read_one(&fixture("ping.flent.gz"));
     assert_eq!(ping.format, Format::Flent);
     let (flows, links) = ping.owners();
@@ -224,7 +224,7 @@ fn a_file_of_flent_has_its_series_as_flows() {
         (&flows[..], links.len()),
         (&["Ping (ms) ICMP", "Ping (ms) UDP"][..], 0)
     );
-    // `MEAN_VALUE` of its metadata, which is over the samples before their interpolation.
+    // `MEAN_VALUE` of its metadata is over the samples before their interpolation.
     assert_near(value(&ping, "rtt_ms_mean.Ping (ms) ICMP"), 0.044, 0.05);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tcp.flent");

@@ -34,7 +34,7 @@ fn a_harmed_flow_runs_alone_once() {
         plan("[\"fps\"]"),
         [(1, Participants::All), (2, Participants::All)]
     );
-    // The call is the flow under test; TCP is named.
+    // The call is the flow under test; TCP is named in a metric.
     let both = r#"["harm", "harm_fps", "harm_fps.call", "harm.tcp", "fps"]"#;
     let each = |seed| {
         [
@@ -46,7 +46,7 @@ fn a_harmed_flow_runs_alone_once() {
     assert_eq!(plan(both), [each(1), each(2)].concat());
 }
 
-/// Grote et al. take their demand from a wider link than the one on which they measure.
+/// Grote et al. measure the demand on a wider link than the one of their measurements.
 #[test]
 fn flows_with_a_demand_run_alone_for_other_metrics_only() {
     let groups = |metrics: &str| {
@@ -77,7 +77,7 @@ fn nobody_runs_alone_without_competition() {
     assert_eq!(tasks(TEXT), 2);
     let call = &TEXT[..TEXT.find("[flows.tcp]").unwrap()];
     assert_eq!(tasks(call), 1);
-    // Nor if the others have ended before the measured time.
+    // The same applies if the others have ended before the measured time.
     let early = call.replace("[links", "measure-from = \"5s\"\n[links");
     let early = format!("{early}[flows.tcp]\nkind = \"tcp\"\nstop = \"4s\"\n");
     assert_eq!(tasks(&early), 1);

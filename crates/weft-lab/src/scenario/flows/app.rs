@@ -12,7 +12,7 @@ use crate::scenario::custom::Custom;
 use crate::scenario::place::{Source, Text};
 use crate::scenario::system_spec::{SessionSpec, SystemKind, WEBRTC};
 
-/// Two people before a plain wall, as in the videos of Grote et al., compared with the
+/// Two people in front of a plain wall, as in the videos of Grote et al., relative to the
 /// clip to which the encoder's model is fitted. Chosen by us.
 pub const COMPLEXITY: f64 = 0.7;
 
@@ -26,10 +26,10 @@ pub fn family(source: &Source, name: &Text) -> Result<(App, Family)> {
     Ok((app, app.family()))
 }
 
-/// Returns the rate that remains for pictures. libwebrtc counts headers into its limits
-/// (the field trial SendSideBwe-WithOverhead, on since 2021), a call of weft does not:
-/// each packet has 50 bytes of them, 50 times a second for sound, and for pictures they
-/// are 7 % of the sent bytes at the packet sizes of these applications.
+/// Returns the rate that remains for pictures. libwebrtc includes headers in its limits
+/// (the field trial SendSideBwe-WithOverhead, on since 2021), but a call of weft does
+/// not. Each packet has 50 bytes of headers: 50 times a second for sound, and 7 % of the
+/// sent bytes for pictures at the packet sizes of these applications.
 pub fn pictures(limits: WebrtcLimits) -> Rate {
     const SOUND_HEADERS: Rate = Rate::from_kbps(20);
     const WITHOUT_HEADERS: f64 = 0.93;
@@ -45,7 +45,7 @@ pub fn microphone(limits: WebrtcLimits) -> MicrophoneSetup {
     }
 }
 
-/// Returns plain WebRTC within these limits, which it writes to `side`; with another
+/// Returns plain WebRTC within these limits, which it writes to `side`; uses another
 /// controller if the system names one.
 pub fn session(limits: WebrtcLimits, kind: &SystemKind, side: &mut SideSetup) -> SessionSpec {
     side.path_limits = Limits {

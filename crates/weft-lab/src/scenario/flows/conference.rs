@@ -24,7 +24,7 @@ const RATES: [Rate; 3] = [
 /// The page's camera, and a laptop's window.
 const SIZE: (u32, u32) = (1280, 720);
 const FPS: u32 = 30;
-/// Name of the server where a group names none.
+/// Name of the server if a group names none.
 const SERVER: &str = "server";
 /// Temporal layers of the page's encodings.
 const LAYERS: u8 = 3;
@@ -87,7 +87,7 @@ impl Fields for Conference {
                 None => SERVER.to_owned(),
             },
             people: people as usize,
-            // Known when the links are.
+            // Set once the links are known.
             routes_each: 1,
             joining: (self.joining.as_ref()).map_or(Duration::ZERO, |time| time.get_ref().0),
             camera: self.camera(source, whole, width_and_height(&self.resolution)?)?,

@@ -1,5 +1,5 @@
-//! Flows of a scenario: kind, time and links. A file for each kind, with its own fields
-//! and their meaning.
+//! Flows of a scenario: kind, time and links. Each kind has a file with its fields and
+//! their meaning.
 
 mod app;
 mod call;
@@ -84,23 +84,23 @@ trait Fields {
     /// Returns the kind of flow for these fields; `whole` is the location of the flow.
     fn read(&self, conditions: &Conditions<'_>, whole: Range<usize>) -> Result<FlowKind>;
 
-    /// Returns the parallel links that it takes without a `via`.
+    /// Returns the parallel links that it uses without a `via`.
     fn ways(&self) -> Ways<'_> {
         Ways::One
     }
 }
 
-/// Number of parallel links that a flow takes, and the source of the choice.
+/// Number of parallel links that a flow uses, and what selects them.
 pub enum Ways<'a> {
-    /// One, which its `via` names.
+    /// One, named by its `via`.
     One,
-    /// One path over each that its `via` names.
+    /// One path over each link named by its `via`.
     Named,
-    /// A path over each that the compared system uses.
+    /// A path over each link of the compared system.
     Compared,
-    /// A path over each that this system uses.
+    /// A path over each link of this system.
     Own(&'a Text),
-    /// A path of each person over each, with this system or else the compared one.
+    /// A path of each person over each link, with this system or else the compared one.
     Each(Option<&'a Text>),
 }
 
@@ -127,7 +127,7 @@ enum Towards {
 }
 
 /// Moves the fields of a flow's kind into a table of that kind, so that they are read as
-/// its fields; a field that the kind does not have is an error.
+/// its fields. A field that the kind does not have is an error..
 pub fn sort_by_kind(source: &Source, tree: &mut Tree<'_>) -> Result<()> {
     let Some(flows) = tree.get_mut("flows").and_then(table_of) else {
         return Ok(());
@@ -154,7 +154,7 @@ pub fn sort_by_kind(source: &Source, tree: &mut Tree<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes the fields of this table that only flows of this kind have.
+/// Removes from this table the fields that only flows of this kind have.
 fn take_own<'a>(source: &Source, table: &mut Tree<'a>, kind: &Text) -> Result<Tree<'a>> {
     let kinds = Kind::all();
     let Some((_, own)) = kinds.iter().find(|(name, _)| name == kind.get_ref()) else {
@@ -187,7 +187,7 @@ fn take_own<'a>(source: &Source, table: &mut Tree<'a>, kind: &Text) -> Result<Tr
 }
 
 impl Flow {
-    /// Returns the parallel links that it takes without a `via`.
+    /// Returns the parallel links that it uses without a `via`.
     pub fn ways(&self) -> Ways<'_> {
         self.kind.get_ref().fields().ways()
     }

@@ -29,7 +29,7 @@ proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,12}") {
         for result in [time(&text).is_ok(), rate(&text).is_ok(), size(&text).is_ok()] {
-            // Valid texts begin with a digit or a point.
+            // Valid texts start with a digit or a point.
             prop_assert!(!result || text.trim().starts_with(|c: char| c.is_ascii_digit() || c == '.'));
         }
     }

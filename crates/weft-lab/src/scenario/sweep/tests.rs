@@ -8,7 +8,7 @@ fn commas_separate_values_unless_they_belong_to_one() {
         ("1,2.5,true", &["1", "2.5", "true"]),
         ("10ms,", &["10ms", ""]),
         ("", &[""]),
-        // A SPEC is one value, and several if each is in quotes.
+        // A SPEC is one value, and several if each is quoted.
         ("rate=1mbit,delay=5ms", &["rate=1mbit,delay=5ms"]),
         ("backup,rate=1mbit", &["backup,rate=1mbit"]),
         ("rate=1mbit,backup", &["rate=1mbit,backup"]),
@@ -23,10 +23,10 @@ fn commas_separate_values_unless_they_belong_to_one() {
         ("[\"a\", \"b\"]", &["[\"a\", \"b\"]"]),
         ("{ at = \"1s\", rate = 1 }", &["{ at = \"1s\", rate = 1 }"]),
         ("[[1, 2], [\"]\", 3]]", &["[[1, 2], [\"]\", 3]]"]),
-        // An end is missing: a text.
+        // A missing end: a text.
         ("\"a, b", &["\"a, b"]),
         ("[1, 2", &["[1, 2"]),
-        // Quotes within a text are a part of it.
+        // Quotes within a text are part of it.
         ("Ann's, Bob's", &["Ann's", "Bob's"]),
         ("ä,ö", &["ä", "ö"]),
     ] {

@@ -48,7 +48,7 @@ fn mistakes_about_the_floor_are_reported() {
     assert!(text.contains("floor"), "{text}");
     let text = error("\"floor@c\"", "");
     assert!(text.contains("`c`"), "{text}");
-    // An error of the call is an error of the floor, too.
+    // An error of the call is also an error of the floor.
     let text = error("\"floor\"", "resolution = \"7p\"");
     assert!(text.contains("is not a picture size"), "{text}");
 }

@@ -112,7 +112,7 @@ fn an_invalid_cell_is_reported_with_place_and_remedy() {
             "medium = \"hom\"",
             vec!["t.toml:13:10", "no medium `hom`", "did you mean `home`"],
         ),
-        // Two media on one link.
+        // Two media for one link.
         (
             "back = \"rate=mcs5\"",
             "back = \"medium=wifi\"",
@@ -151,7 +151,7 @@ fn an_invalid_cell_is_reported_with_place_and_remedy() {
                 "forward direction only",
             ],
         ),
-        // A rate that the standard does not have.
+        // A rate that the standard does not define.
         (
             "rate = \"mcs4\"",
             "rate = \"54mbit\"",

@@ -38,7 +38,7 @@ fn room(set: &[&str]) -> Result<Setup, String> {
     Ok(parse(ROOM, set)?.variants[0].setup.clone())
 }
 
-/// Returns the error of the file with this line in place of another.
+/// Returns the error of the file with one line replaced.
 fn error(line: &str, with: &str) -> String {
     assert!(ROOM.contains(line), "{line}");
     let read = parse(&ROOM.replacen(line, with, 1), &[]);

@@ -326,7 +326,7 @@ fn keys_that_the_scenario_lacks_cannot_be_changed() {
         error.starts_with("t.toml:13:7: there is no link `nope`"),
         "{error}"
     );
-    // A file without systems gets a new one; a file with some does not.
+    // A file without systems gets a new one; a file with systems does not.
     parse(TCP, &["system.mine.scheduler=weft"]).unwrap();
     let own = format!("{TCP}\n[system.mine]\nscheduler = \"weft\"\n");
     let error = parse(&own, &["system.yours.scheduler=weft"]).unwrap_err();

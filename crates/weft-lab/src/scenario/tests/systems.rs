@@ -196,7 +196,7 @@ fn keys_without_effect_are_refused_in_a_system() {
             assert!(error.contains(part), "{set}: wants {part}: {error}");
         }
     }
-    // Its length is its own, and is checked like that of the whole.
+    // It has its own length, which is checked like that of the whole.
     let long = format!("{TCP}\n[system.x]\nset = {{ duration = \"40s\" }}\n");
     let long = parse(&long, &[]).unwrap();
     assert_eq!(long.variants[0].setup.duration, Duration::from_secs(40));

@@ -86,7 +86,7 @@ fn each_seed_plays_the_next_trace_and_the_links_stay_in_step() {
         ["7", "11"]
     );
     for variant in [0, 1] {
-        // 8 bits a byte; the third seed uses the first trace again.
+        // 8 bits per byte; the third seed uses the first trace again.
         for (seed, wifi, lte) in [
             (1, 56_000, 56_800),
             (2, 88_000, 88_800),

@@ -130,11 +130,11 @@ fn a_picture_that_lasts_to_the_end_is_a_freeze() {
         }
         log
     };
-    // Counted until 6 s: 3 freezes, 0.6 s; then 4 s without a picture and without a
-    // count.
+    // Counted until 6 s: 3 freezes, 0.6 s; then 4 s without pictures and without
+    // counters.
     let [count, seconds] = freezes(&still(6), 0);
     assert_eq!((count, (seconds * 10.0).round()), (4.0, 46.0));
-    // Measured from 8 s on, nothing else remains.
+    // Measured from 8 s, nothing else remains.
     assert_eq!(freezes(&still(6), 8), [1.0, 2.0]);
     // No picture at any time.
     assert_eq!(freezes(&still(0), 0), [1.0, 10.0]);

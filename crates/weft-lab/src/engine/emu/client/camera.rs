@@ -7,11 +7,11 @@ use weft_units::Codec;
 
 use crate::engine::EngineError;
 
-/// Folders for programs, and files for their cameras.
+/// Folders of the programs, and files for their cameras.
 pub struct CallFiles<'a> {
-    /// A folder that is removed after the run.
+    /// Folder that is removed after the run.
     pub scratch: &'a Path,
-    /// The file with the pictures of this size and frame rate.
+    /// Returns the file with pictures of this size and frame rate.
     pub clip: &'a dyn Fn((u32, u32), u32) -> Result<String, EngineError>,
 }
 

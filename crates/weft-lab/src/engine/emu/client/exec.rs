@@ -1,10 +1,10 @@
-//! Any shell command as the client under test.
+//! Client under test that is any shell command.
 
 use std::net::Ipv4Addr;
 
 use crate::engine::emu::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 
-/// Returns a job for each end, the sink's first. Both have one command, which
+/// Returns a job for each end, the sink first. Both have the same command, which
 /// distinguishes the ends by its environment.
 pub fn jobs(command: &str, flow: usize, ends: &Ends) -> Vec<Job> {
     let job = |end: End| {

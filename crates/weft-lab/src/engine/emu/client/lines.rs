@@ -1,4 +1,5 @@
-//! Clients that exchange lines of JSON (`clients/README.md`): start of an end of a call.
+//! Clients that exchange lines of JSON (`clients/README.md`): how to start an end of a
+//! call.
 
 use weft_experiment::{CallSetup, FlowSetup, SideSetup};
 use weft_publish::Degradation;
@@ -7,7 +8,8 @@ use super::camera::{CallFiles, film};
 use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{End, ExitPolicy, Job, OutputFormat, StartTime};
 
-/// Returns jobs for both ends of a call; `client` is the name, and `program` the command.
+/// Returns the jobs for both ends of a call; `client` is the name, and `program` the
+/// command.
 ///
 /// # Errors
 /// If the client cannot make such a call.
@@ -42,7 +44,7 @@ pub fn jobs(
 /// Rejects calls with several cameras, for clients that have only one.
 ///
 /// # Errors
-/// If it has several, with the remedy.
+/// The remedy, if the call has several.
 pub fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), EngineError> {
     if side.cameras.len() <= 1 {
         return Ok(());
@@ -57,7 +59,7 @@ pub fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), Engi
 /// Returns the arguments of an end.
 ///
 /// # Errors
-/// If there is no file for its camera.
+/// If its camera has no file.
 pub fn arguments(
     end: End,
     call: &CallSetup,

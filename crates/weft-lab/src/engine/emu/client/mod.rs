@@ -1,4 +1,4 @@
-//! The program under test, and the jobs at the ends of a call.
+//! Program under test, and its jobs at the ends of a call.
 
 pub mod camera;
 mod exec;
@@ -23,10 +23,10 @@ use camera::CallFiles;
 use programs::{built, folder};
 use several::Several;
 
-/// The program at the ends of the calls under test.
+/// Program at the ends of the calls under test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Client {
-    /// weft itself: `weft join` at both ends, a server at the far one.
+    /// weft itself: `weft join` at both ends, with a server at the far end.
     Weft,
     /// weft's sender, connected directly to a browser that only receives.
     WeftCall,
@@ -38,11 +38,9 @@ pub enum Client {
     Aiortc,
     /// Two SIP phones whose pictures have a fixed rate.
     Baresip,
-    /// No client: for runs whose calls are those of applications, which their models
-    /// make.
+    /// No client: for runs whose calls are all made by models of applications.
     Model,
-    /// A swarm of BitTorrent, which makes no call but the traffic of a flow of kind
-    /// `tcp`.
+    /// A BitTorrent swarm, which replaces a flow of kind `tcp` and makes no calls.
     Swarm,
     /// A shell command, started at both ends.
     Exec(String),
@@ -122,7 +120,7 @@ impl Client {
         }
     }
 
-    /// Returns the client that names a run of several clients, or this one.
+    /// Returns the client that names a run with several clients; otherwise this one.
     #[must_use]
     pub fn main(&self) -> &Client {
         match self {
@@ -146,7 +144,7 @@ impl Client {
         }
     }
 
-    /// Returns the client that was named for this flow.
+    /// Returns the client given for this flow.
     pub(super) fn named_for(&self, name: &str) -> Option<&Client> {
         match self {
             Client::Several(all) => all.named_for(name),
@@ -154,7 +152,7 @@ impl Client {
         }
     }
 
-    /// Returns the reason why it cannot make the flows that were assigned to a client.
+    /// Returns the reason why a client cannot make the flows assigned to it.
     pub(super) fn misfit(&self, setup: &Setup) -> Option<String> {
         match self {
             Client::Several(all) => {
@@ -167,7 +165,7 @@ impl Client {
         }
     }
 
-    /// Returns the reason why it cannot make such a flow.
+    /// Returns the reason why it cannot make this flow.
     fn misfit_of(&self, flow: &FlowSetup) -> Option<String> {
         let why = match (self, &flow.kind) {
             (Client::Swarm, FlowKind::Tcp(tcp)) if tcp.application != Application::LongLived => {
@@ -258,7 +256,7 @@ impl Client {
                 weft_call::jobs(&browser, (flow, setup, call), ends, files)
             }
             Client::Exec(command) => Ok(exec::jobs(command, flow, ends)),
-            // Rejected before.
+            // Rejected earlier.
             Client::Model | Client::Swarm => Ok(Vec::new()),
             Client::Chromium | Client::Pion | Client::Aiortc | Client::Baresip => {
                 let program = self.program()?.unwrap_or_default();
@@ -267,7 +265,7 @@ impl Client {
         }
     }
 
-    /// Returns the jobs of a flow that is not a call and has a client of its own.
+    /// Returns the jobs of a flow that is not a call and has its own client.
     ///
     /// # Errors
     /// If the client is not installed, or cannot make such a flow.
@@ -283,7 +281,7 @@ impl Client {
                 let program = self.program()?.unwrap_or_default();
                 swarm::jobs(&program, (flow, &setup.name, tcp), (ends, scratch))
             }
-            // Rejected before.
+            // Rejected earlier.
             _ => Ok(Vec::new()),
         }
     }

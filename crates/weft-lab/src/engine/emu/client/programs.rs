@@ -10,11 +10,11 @@ use crate::engine::EngineError;
 /// Path within `clients/` and text of every file there, sorted.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));
 
-/// Returns the folder of all clients: `WEFT_CLIENTS`, that of the checkout in which this
-/// program runs or was built, or else the embedded programs, unpacked into the cache.
+/// Returns the folder of all clients: `WEFT_CLIENTS`, the one in the checkout in which
+/// this program runs or was built, or the embedded programs, unpacked into the cache.
 ///
 /// # Errors
-/// If there is none, and none can be created.
+/// If there is none, and it cannot be created.
 pub fn folder() -> Result<PathBuf, EngineError> {
     if let Some(named) = std::env::var_os("WEFT_CLIENTS").map(PathBuf::from) {
         return Some(named)
@@ -54,9 +54,9 @@ fn cache() -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::other("there is no home folder"))
 }
 
-/// Writes the files, unless they exist, to a folder in `cache` that is named after a hash
-/// of their contents: another version of weft uses another folder, including the programs
-/// built there.
+/// Writes the files, unless they exist, to a folder in `cache` named after a hash of
+/// their contents. Another version of weft therefore uses another folder, including the
+/// programs built there.
 fn unpack(cache: &Path) -> io::Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
     EMBEDDED.hash(&mut hasher);
@@ -66,7 +66,7 @@ fn unpack(cache: &Path) -> io::Result<PathBuf> {
         return Ok(folder);
     }
     fs::create_dir_all(&parent)?;
-    // Atomic, if another weft unpacks at the same time.
+    // Atomic, in case another weft unpacks at the same time.
     let made = tempfile::tempdir_in(&parent)?;
     for (name, text) in EMBEDDED {
         let path = made.path().join(name);
@@ -74,17 +74,17 @@ fn unpack(cache: &Path) -> io::Result<PathBuf> {
         fs::write(path, text)?;
     }
     if fs::rename(made.path(), &folder).is_err() && !is_clients(&folder) {
-        // Files are missing from it.
+        // Some of its files are missing.
         fs::remove_dir_all(&folder)?;
         fs::rename(made.path(), &folder)?;
     }
     Ok(folder)
 }
 
-/// Returns a program in `folder` that must be built or installed first.
+/// Returns a program in `folder` that must be built or installed beforehand.
 ///
 /// # Errors
-/// If it is missing, with the command that creates it.
+/// If it is missing; the error gives the command that creates it.
 pub fn built(folder: &Path, name: &str, command: &str) -> Result<String, EngineError> {
     let path = folder.join(name);
     if path.exists() {

@@ -9,15 +9,14 @@ use weft_media::clip::{ClipConfig, write_y4m};
 use super::camera::Film;
 use crate::engine::EngineError;
 
-/// Length of the clip in seconds, which is played in a loop: at 720p a second has 41 MB,
-/// and a cut every 5 s costs one large frame. Chosen by us.
+/// Length in seconds of the clip, which is looped: at 720p a second has 41 MB, and a cut
+/// every 5 s costs one large frame. Chosen by us.
 pub const CLIP_S: u32 = 5;
 
-/// Prefix of the folder for clients; the mark of the process follows.
+/// Prefix of the clients' folder; the mark of the process follows.
 const PREFIX: &str = "weft-lab-";
 
-/// Creates a folder that is removed with the value. Removes folders that killed processes
-/// have left.
+/// Creates a folder that is removed with the value. Removes folders of killed processes.
 pub fn folder() -> Result<tempfile::TempDir, EngineError> {
     remove_left_behind(&std::env::temp_dir());
     let prefix = format!("{PREFIX}{}-", weft_emu::own_mark());
@@ -37,7 +36,7 @@ fn remove_left_behind(parent: &Path) {
         let rest = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
         let mark = rest.and_then(|rest| rest.split_once('-'));
         if mark.is_some_and(|(mark, _)| weft_emu::has_ended(mark)) {
-            // Folders of other users stay.
+            // Folders of other users remain.
             let _ = std::fs::remove_dir_all(left.path());
         }
     }
@@ -60,7 +59,7 @@ impl Clips {
         }
     }
 
-    /// Returns the folder of the files, in which clients may write, too.
+    /// Returns the folder of the files; clients may also write there.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()

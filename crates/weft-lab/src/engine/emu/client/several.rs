@@ -2,18 +2,18 @@ use std::fmt;
 
 use weft_experiment::{FlowSetup, Setup};
 
-/// A client for all calls, with exceptions for some flows: other clients for calls, or
+/// Client for all calls, with exceptions for some flows: other clients for calls, or
 /// other programs for other flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Several<C> {
     /// Main client, which names the run.
     pub(super) main: C,
-    /// Exceptions by name of the flow.
+    /// Exceptions, by name of the flow.
     pub(super) others: Vec<(String, C)>,
 }
 
 impl<C> Several<C> {
-    /// Returns the client that was named for this flow.
+    /// Returns the client given for this flow.
     pub fn named_for(&self, name: &str) -> Option<&C> {
         let mut others = self.others.iter();
         let found = others.find(|(flow, _)| flow == name);
@@ -31,7 +31,7 @@ impl<C> Several<C> {
         [&self.main].into_iter().chain(others)
     }
 
-    /// Returns the first client named for a missing flow, or for a flow that it cannot
+    /// Returns the first client given for a missing flow, or for a flow that it cannot
     /// make according to `misfit`.
     pub fn misfit<'a>(
         &'a self,

@@ -1,13 +1,13 @@
-//! Detection of a machine that is too slow for its cameras.
+//! Detects a machine that is too slow for its cameras.
 
 /// Time for which a camera's pictures were not processed, derived from the processed
-/// ones. A picture that the network has no room for counts as processed; one that the
-/// processor had no time for does not, nor does one that the camera never captured: the
-/// reference is the camera's frame rate.
+/// ones. The reference is the camera's frame rate. A picture dropped for lack of network
+/// capacity counts as processed; one dropped for lack of processor time, or never
+/// captured, does not.
 #[derive(Clone, Copy, Debug)]
 pub struct Shortage {
     fps: f64,
-    /// Time and count of the first pictures.
+    /// Time and count of the first report.
     first: Option<(f64, f64)>,
     limited_s: f64,
 }

@@ -1,5 +1,5 @@
-//! A swarm of BitTorrent instead of long-lived TCP: one seed at the source, and a peer at
-//! the sink for each connection of the flow.
+//! BitTorrent swarm instead of long-lived TCP: one seed at the source, and a peer at the
+//! sink for each connection of the flow.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 use crate::engine::emu::traffic::kernels_name;
 
-/// Most peers. Each is a process with its own address; chosen by us, for machines that
-/// also run the client under test.
+/// Maximum number of peers. Each is a process with its own address; chosen by us, for
+/// machines that also run the client under test.
 pub const MOST_PEERS: u32 = 64;
 
-/// Returns jobs for both ends; `program` is the command of one.
+/// Returns the jobs for both ends; `program` is the command of an end.
 ///
 /// # Errors
 /// If the kernel lacks the algorithm.

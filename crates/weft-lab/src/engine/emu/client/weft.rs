@@ -1,4 +1,4 @@
-//! weft as the client under test: the real binary. The sink's host also has a server and
+//! weft as the client under test: the real binary. The sink's host also runs a server and
 //! a receiver, so the traffic on the network is the sender's call to that server over all
 //! of its links.
 
@@ -25,7 +25,7 @@ pub fn jobs(
 ) -> Result<Vec<Job>, EngineError> {
     let weft = binary()?;
     for end in [End::Source, End::Sink] {
-        // A file of the previous run would be mistaken for this run's.
+        // A file of the previous run must not be mistaken for this run's.
         let _ = std::fs::remove_file(file(scratch, flow, end));
     }
     let job = |end: End, words: Vec<String>| Job {
@@ -127,7 +127,7 @@ fn file(scratch: &Path, flow: usize, end: End) -> PathBuf {
     scratch.join(format!("weft-{flow}-{}.jsonl", end.name()))
 }
 
-/// The fields of a line of `weft join --stats` that are used here.
+/// Used fields of a line of `weft join --stats`.
 #[derive(Deserialize)]
 struct Line {
     unix_ms: f64,
@@ -200,8 +200,8 @@ struct ReceivedCamera {
 /// milliseconds since 1970.
 ///
 /// # Errors
-/// If there was no call: an end reported nothing, stopped reporting, or received none of
-/// the other end's media.
+/// If there was no call: an end reported nothing, stopped reporting, or received no media
+/// from the other end.
 pub fn logs(
     scratch: &Path,
     (flow, name): (usize, &str),
@@ -226,7 +226,7 @@ pub fn logs(
         })?;
         let mut samples: Vec<Sample> = lines.iter().map(sample).collect();
         if end == End::Sink {
-            // The server runs on this host: its path crosses no link.
+            // The server runs on this host, so its path crosses no link.
             samples.iter_mut().for_each(|sample| sample.rtt_ms = None);
         }
         add_rates(&mut samples);
@@ -244,7 +244,7 @@ pub fn logs(
     ends.into_iter().collect()
 }
 
-/// Checks that an end was in the call until its end, from its reports and the media from
+/// Checks that an end stayed in the call until its end, by its reports and the media from
 /// `there`.
 fn check(lines: &[Line], there: &SideSetup, ended_ms: f64) -> Result<(), &'static str> {
     let Some(last) = lines.last() else {

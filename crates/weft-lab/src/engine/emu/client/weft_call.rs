@@ -1,5 +1,5 @@
-//! weft's own sender, connected directly to a browser: `weft emu call` over all links of
-//! the call at one end, Chromium at the other, without a server.
+//! weft's own sender, connected directly to a browser without a server: `weft emu call`
+//! over all links of the call at one end, Chromium at the other.
 
 use weft_experiment::{CallSetup, FlowSetup};
 
@@ -9,10 +9,10 @@ use super::weft::{binary, sending};
 use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 
-/// Returns jobs for both ends of a call; `browser` is the command of Chromium.
+/// Returns the jobs for both ends of a call; `browser` is the command of Chromium.
 ///
 /// # Errors
-/// If there is no such call, or a program is not installed.
+/// If such a call is impossible, or a program is not installed.
 pub fn jobs(
     browser: &[String],
     (flow, setup, call): (usize, &FlowSetup, &CallSetup),

@@ -1,5 +1,5 @@
-//! Models of applications with real packets: each end is a program, weft itself, that
-//! runs over a socket the model that the simulator runs in virtual time.
+//! Models of applications with real packets: each end is a program (weft itself) that
+//! runs the simulator's model over a socket.
 
 mod program;
 mod wire;

@@ -1,4 +1,4 @@
-//! One end of a model as a program: a socket, a clock, and the lines of clients
+//! One end of a model as a program: a socket, a clock, and the protocol of clients
 //! (`clients/README.md`).
 
 use std::fmt;
@@ -19,7 +19,7 @@ use super::wire::{Reader, payload};
 const PORT: u16 = 5004;
 /// Interval of reports, as in other clients.
 const TELL_EVERY: Duration = Duration::from_millis(500);
-/// Larger than any packet on a link.
+/// Above the size of any packet on a link.
 const LONGEST: usize = 2048;
 
 /// Role in a call.
@@ -27,7 +27,7 @@ const LONGEST: usize = 2048;
 pub enum Role {
     /// The end that sends media.
     Caller,
-    /// The end that receives it, and also sends if media flow both ways.
+    /// The end that receives media, and also sends them if media flow both ways.
     Callee,
 }
 
@@ -66,7 +66,7 @@ impl FromStr for Role {
 pub struct ModelEnd {
     /// Application.
     pub app: App,
-    /// Highest rate, instead of the application's own.
+    /// Highest rate (default: the application's own).
     pub max_rate: Option<Rate>,
     /// Role of this end.
     pub role: Role,
@@ -76,17 +76,17 @@ pub struct ModelEnd {
     pub here: Ipv4Addr,
     /// Address of the other end.
     pub peer: Ipv4Addr,
-    /// Seed that, together with the name of the flow, determines the model's random
-    /// numbers: equal to those of a simulated run.
+    /// Seed that determines the model's random numbers together with the flow's name, as
+    /// in a simulated run.
     pub seed: u64,
     /// Name of the flow.
     pub flow: String,
 }
 
-/// Error of an end that cannot be run.
+/// Reason why an end cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelEndError {
-    /// The application uses WebRTC, which no model represents.
+    /// The application uses WebRTC and has no model.
     #[error(
         "{0} uses WebRTC within public limits and has no model: use a WebRTC client, such as chromium"
     )]
@@ -94,7 +94,7 @@ pub enum ModelEndError {
     /// The highest rate is too low.
     #[error(transparent)]
     Limit(#[from] LimitError),
-    /// The address cannot be used.
+    /// The address is unusable.
     #[error("{address}:{PORT}: {source}: give an unused address of this machine")]
     Address {
         /// Address of this end.
@@ -108,11 +108,11 @@ pub enum ModelEndError {
 }
 
 impl ModelEnd {
-    /// Runs until `input` ends: first waits for a line from the other end, whose `output`
-    /// is this end's input, and then begins.
+    /// Runs until `input` ends. First waits for a line from the other end, whose `output`
+    /// is this end's input, and then starts.
     ///
     /// # Errors
-    /// If there is no such model, or the address is not this machine's.
+    /// If there is no such model, or the address is not on this machine.
     pub fn run(&self, input: BorrowedFd<'_>, output: &mut impl Write) -> Result<(), ModelEndError> {
         let model = self.model()?;
         let refused = |source| ModelEndError::Address {
@@ -155,7 +155,7 @@ impl ModelEnd {
         })
     }
 
-    /// Creates the end as the simulator does, with equal random numbers.
+    /// Creates the end as the simulator does, with the same random numbers.
     fn end(&self, model: &Model, now: Instant) -> End {
         let rng = Rng::new(self.seed).stream("flows").stream(&self.flow);
         let sends = self.role == Role::Caller || self.both_ways;
@@ -171,7 +171,7 @@ impl ModelEnd {
     }
 }
 
-/// An end that has started.
+/// End that has started.
 struct Call {
     clock: Clock,
     end: End,
@@ -186,8 +186,8 @@ impl Call {
             let now = self.clock.now();
             self.end.handle_timeout(now);
             while let Some(content) = self.end.poll_transmit(now) {
-                // A packet that a full device or a missing peer does not accept is lost,
-                // like a packet lost on the network.
+                // A packet that a full device or a missing peer refuses is lost, like a
+                // packet lost on the network.
                 let _ = self.socket.send(&payload(&content, self.clock.now()));
             }
             if now >= next_told {
@@ -217,7 +217,7 @@ impl Call {
 
     fn receive(&mut self) {
         let mut bytes = [0; LONGEST];
-        // An error either came back from a missing peer, or means that there are no more
+        // An error was either caused by a missing peer, or means that there are no more
         // packets.
         while let Ok(length) = self.socket.recv(&mut bytes) {
             let now = self.clock.now();

@@ -1,9 +1,9 @@
-//! Format of the datagrams between the ends of a model. The length of a datagram is the
-//! model's packet size, whatever its contents.
+//! Format of the datagrams between the ends of a model. A datagram is as long as the
+//! model's packet, regardless of its contents.
 //!
 //! A packet of media has 32 bits each of its number (the first bit is zero), of the bytes
 //! sent so far, and of the time in microseconds; the receiver completes the upper bits to
-//! the value nearest to the last one. A report has a first bit of one and all of its
+//! the value nearest to the last one. A report starts with a one bit and contains all its
 //! counters.
 
 use weft_apps::{Content, Packet, REPORT_SIZE, Report};
@@ -11,13 +11,13 @@ use weft_units::{Bytes, Duration, Instant};
 
 /// IPv4 and UDP (RFC 791 section 3.1, RFC 768).
 const HEADERS: u64 = 28;
-/// Smallest packet of media: the size of the models' smallest packets.
+/// Smallest media packet: the size of the models' smallest packets.
 const MEDIA: usize = 12;
 const IS_REPORT: u32 = 1 << 31;
-/// Size of a report: six times 64 bits behind the mark.
+/// Size of a report: six times 64 bits after the mark.
 const REPORT: usize = 4 + 6 * 8;
 const _: () = assert!(REPORT as u64 + HEADERS <= REPORT_SIZE.0);
-/// Value for no arrival since the last report.
+/// Value that means no arrival since the last report.
 const NO_TRANSIT: i64 = i64::MIN;
 
 /// Returns the payload of a datagram.
@@ -59,7 +59,7 @@ pub struct Reader {
 
 impl Reader {
     /// Decodes a datagram that arrived at `now`; returns its content and its sending
-    /// time, or `None` if no model has written it.
+    /// time, or `None` if it is not from a model.
     pub fn read(&mut self, bytes: &[u8], now: Instant) -> Option<(Content, Instant)> {
         let (mark, rest) = bytes.split_first_chunk()?;
         let mark = u32::from_be_bytes(*mark);

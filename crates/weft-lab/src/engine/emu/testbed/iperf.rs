@@ -1,4 +1,4 @@
-//! Output of a receiving iperf3.
+//! Output of an iperf3 receiver.
 
 use std::time::SystemTime;
 
@@ -7,15 +7,15 @@ use super::line::{Received, Sample};
 /// Unit of rates in iperf3's output, the most precise one (`-f k`).
 const RATE_UNIT: &str = "Kbits/sec";
 
-/// Counts the bytes that the connections of an iperf3 have delivered.
+/// Counts the bytes delivered by the connections of an iperf3.
 #[derive(Debug, Default)]
 pub struct Meter {
     bytes: f64,
 }
 
 impl Meter {
-    /// Processes a line written now; returns a sample of the bytes received so far, if
-    /// the line reports any.
+    /// Processes a line; returns a sample of the bytes received so far, if the line
+    /// reports bytes.
     pub fn hear(&mut self, line: &str) -> Option<Sample> {
         self.bytes += interval(line)?;
         let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -30,9 +30,9 @@ impl Meter {
     }
 }
 
-/// Parses the bytes of one connection in one interval:
-/// `[  5]   1.00-2.00   sec   228 KBytes  1868 Kbits/sec`. Sums and the summary at the
-/// end add no information.
+/// Parses the bytes of one connection in one interval: `[  5]   1.00-2.00   sec   228
+/// KBytes  1868 Kbits/sec`. Ignores sums and the summary at the end, which add no
+/// information.
 fn interval(line: &str) -> Option<f64> {
     let (id, rest) = line.trim().strip_prefix('[')?.split_once(']')?;
     id.trim().parse::<u32>().ok()?;

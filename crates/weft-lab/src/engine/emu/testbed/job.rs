@@ -11,7 +11,7 @@ pub enum End {
     Sink,
 }
 
-/// The addresses of a flow's two hosts.
+/// Addresses of a flow's two hosts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ends {
     /// Addresses of the source, one for each of the flow's routes.
@@ -31,20 +31,20 @@ pub enum StartTime {
     WithFlow,
 }
 
-/// Format of a program's output, and its sign of readiness.
+/// Format of a program's output, and how it signals readiness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutputFormat {
     /// Lines of JSON, as in `clients/README.md`; ready when a line says so.
     Lines,
-    /// Output is ignored; ready with its first line.
+    /// Output is ignored; ready with the first line.
     FirstLine,
-    /// The table of a receiving iperf3; ready with its first line.
+    /// Table of a receiving iperf3; ready with the first line.
     Iperf,
     /// Output is ignored; ready at once.
     None,
 }
 
-/// Meaning of an end of a program before the end of its flow.
+/// Meaning of a program's exit before the end of its flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExitPolicy {
     /// An error.
@@ -53,7 +53,7 @@ pub enum ExitPolicy {
     WithSuccess,
 }
 
-/// A program to start.
+/// Program to start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Job {
     /// Position of its flow.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// A line of a client's output; missing fields are `None`.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Line {
-    /// Description of the client, once.
+    /// Description of the client, sent once.
     pub about: Option<Map<String, Value>>,
     /// Whether it accepts lines from now on.
     #[serde(default)]
@@ -17,7 +17,7 @@ pub struct Line {
     pub state: Option<String>,
     /// Statistics.
     pub sample: Option<Sample>,
-    /// Reason why it ends by itself.
+    /// Reason why it exits by itself.
     pub error: Option<String>,
     /// Remedy for the error.
     pub remedy: Option<String>,
@@ -31,19 +31,19 @@ pub struct Sample {
     /// Round-trip time of the path, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
-    /// The stream that this end sends.
+    /// Stream that this end sends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<Sent>,
-    /// The stream that it receives.
+    /// Stream that it receives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received: Option<Received>,
 }
 
-/// A stream at its sender. Counts start at the beginning.
+/// Stream at its sender. Counters start at the beginning.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Sent {
-    /// Bytes with RTP headers, without those of UDP and IP.
+    /// Bytes with RTP headers, but without UDP and IP headers.
     pub bytes: Option<f64>,
     /// Mbit/s over the last period.
     pub mbps: Option<f64>,
@@ -51,17 +51,17 @@ pub struct Sent {
     pub frames: Option<f64>,
     /// Frames a second over the last period.
     pub fps: Option<f64>,
-    /// Pixels of the last picture.
+    /// Width of the last picture in pixels.
     pub width: Option<f64>,
-    /// Lines of the last picture.
+    /// Height of the last picture in lines.
     pub height: Option<f64>,
     /// Target rate of the encoder, Mbit/s.
     pub target_mbps: Option<f64>,
-    /// Keyframes that were requested.
+    /// Number of requested keyframes.
     pub plis: Option<f64>,
     /// Reason for reduced pictures: `none`, `cpu`, `bandwidth`, `other`.
     pub limited_by: Option<String>,
-    /// Time for which the reason was the processor, seconds.
+    /// Time in seconds for which the processor was the reason.
     pub cpu_limited_s: Option<f64>,
     /// Sum of the quantizer indices of all frames.
     pub quantizer_sum: Option<f64>,
@@ -70,7 +70,7 @@ pub struct Sent {
     pub filmed: Vec<(u32, f64)>,
 }
 
-/// One picture without its colours, in video levels: 16 is black, 235 white.
+/// Picture without colours, in video levels: 16 is black, 235 is white.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct Luma {
     /// Width in pixels.
@@ -81,11 +81,11 @@ pub struct Luma {
     pub base64: String,
 }
 
-/// A stream at its receiver. Counts start at the beginning.
+/// Stream at its receiver. Counters start at the beginning.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Received {
-    /// Bytes with RTP headers, without those of UDP and IP.
+    /// Bytes with RTP headers, but without UDP and IP headers.
     pub bytes: Option<f64>,
     /// Mbit/s over the last period.
     pub mbps: Option<f64>,
@@ -93,31 +93,30 @@ pub struct Received {
     pub frames: Option<f64>,
     /// Frames a second over the last period.
     pub fps: Option<f64>,
-    /// Frames received and not shown.
+    /// Frames received but not shown.
     pub dropped: Option<f64>,
     /// Freezes (W3C webrtc-stats, freezeCount).
     pub freezes: Option<f64>,
     /// Total length of these freezes, seconds.
     pub freeze_s: Option<f64>,
-    /// Pixels of the last picture.
+    /// Width of the last picture in pixels.
     pub width: Option<f64>,
-    /// Lines of the last picture.
+    /// Height of the last picture in lines.
     pub height: Option<f64>,
-    /// Mean time in the jitter buffer of the frames of the last period, milliseconds.
+    /// Mean time in the jitter buffer for the frames of the last period, in milliseconds.
     pub jitter_buffer_ms: Option<f64>,
     /// Pictures shown since the last sample: the number in the corner, and the time in
     /// milliseconds since 1970.
     pub shown: Vec<(u32, f64)>,
-    /// Latencies from capture to display of the pictures shown since the last sample,
-    /// milliseconds; only of clients that know them.
+    /// Latencies from capture to display of the pictures shown since the last sample, in
+    /// milliseconds; only from clients that know them.
     pub latencies_ms: Vec<f64>,
-    /// BRISQUE of some of the pictures shown since the last sample, 0 to 100; only of
-    /// clients that score pictures.
+    /// BRISQUE scores of some of the pictures shown since the last sample, 0 to 100; only
+    /// from clients that score pictures.
     pub brisque: Vec<f64>,
-    /// One of these pictures, to be scored after the run; only of clients that do not
-    /// score them.
+    /// One of these pictures, to be scored after the run; only from clients that do not
+    /// score pictures.
     pub picture: Option<Luma>,
-    /// Bytes that the application could use: encoded frames of a call, ordered data of
-    /// TCP.
+    /// Bytes usable by the application: encoded frames of a call, or ordered data of TCP.
     pub goodput_bytes: Option<f64>,
 }

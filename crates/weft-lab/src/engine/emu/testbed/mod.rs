@@ -1,4 +1,4 @@
-//! Execution of a run: starts, connects, monitors and ends programs.
+//! Executes a run: starts, connects, monitors and ends programs.
 
 mod iperf;
 pub mod job;
@@ -16,20 +16,21 @@ use job::{End, ExitPolicy, Job, OutputFormat, StartTime};
 use line::Sample;
 use process::{Process, ProcessOutput};
 
-/// Time for programs to get ready: a browser takes 2 s on an idle machine of two cores;
-/// chosen by us.
+/// Time limit for programs to become ready: a browser takes 2 s on an idle machine with
+/// two cores; chosen by us.
 pub const READY_WITHIN: Duration = Duration::from_secs(40);
-/// Time after which a call without a connection has failed: ICE gives up after 15 s in
-/// libwebrtc (p2p/base/p2p_constants.h); chosen by us.
+/// Time after which a call without a connection has failed: ICE in libwebrtc gives up
+/// after 15 s (p2p/base/p2p_constants.h); chosen by us.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(20);
-/// Silence after which a client counts as hanging; clients report every 500 ms. Chosen by
+/// Silence after which a client counts as hung; clients report every 500 ms. Chosen by
 /// us: longer than any pause on a busy machine.
 pub const SILENT_FOR: Duration = Duration::from_secs(10);
-/// Time for clients to end after their input has ended.
+/// Time limit for clients to exit after their input has ended.
 const GRACE: Duration = Duration::from_secs(3);
-/// Time for other programs to end when their flow is over.
+/// Time limit for other programs to exit after their flow has ended.
 const ASKED_FOR: Duration = Duration::from_secs(1);
-/// Time for a client to end after it reported an error: its exit status shows the cause.
+/// Time limit for a client to exit after it has reported an error; its exit status shows
+/// the cause.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Interval of checks of the processes.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -38,7 +39,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub struct Testbed<'a> {
     /// Creates a command for a program on the host of a flow's end.
     pub command: &'a dyn Fn(usize, End, &str) -> Command,
-    /// Setup of the run: its flows define the start and stop of programs.
+    /// Setup of the run, whose flows define the start and stop of programs.
     pub setup: &'a Setup,
     /// Whether to end early.
     pub halt: &'a dyn Fn() -> bool,
@@ -51,9 +52,9 @@ pub struct ClientLog {
     pub flow: usize,
     /// End of the flow: source or sink.
     pub end: End,
-    /// Its description of itself at its start: client, version, role, settings.
+    /// The client's description of itself at its start: client, version, role, settings.
     pub about: Option<serde_json::Value>,
-    /// Whether its connection was lost for good.
+    /// Whether its connection was lost permanently.
     pub has_failed: bool,
     /// Its statistics about sending and receiving, in order of time.
     pub samples: Vec<Sample>,
@@ -64,18 +65,18 @@ struct Play<'a> {
     processes: Vec<Process>,
     sender: Sender<ProcessOutput>,
     heard: Receiver<ProcessOutput>,
-    /// Time when each flow was released.
+    /// Time at which each flow was released.
     open: Vec<Option<Instant>>,
     closed: Vec<bool>,
 }
 
 impl Testbed<'_> {
-    /// Starts everything, calls `begin` when all are ready, and runs until the end.
-    /// Returns the logs with the time of the beginning in milliseconds since 1970; `None`
-    /// if it was stopped.
+    /// Starts everything, calls `begin` when all programs are ready, and runs until the
+    /// end. Returns the logs, and the start in milliseconds since 1970; `None` if it was
+    /// stopped.
     ///
     /// # Errors
-    /// If a program cannot be started, or ends, hangs or never connects.
+    /// If a program cannot be started, exits, hangs or never connects.
     pub fn play(
         &self,
         jobs: Vec<Job>,
@@ -118,7 +119,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Waits until all are ready; returns `false` if it was stopped.
+    /// Waits until all programs are ready; returns `false` if it was stopped.
     fn get_ready(&mut self) -> Result<bool, EngineError> {
         let begun = Instant::now();
         while !self.processes.iter().all(|process| process.ready) {
@@ -229,7 +230,7 @@ impl Play<'_> {
                 there.held.push(line);
             }
         }
-        // Not before its flow starts, so that the call starts on time.
+        // Not before the start of its flow, so that the call starts on time.
         if self.open[flow].is_some() {
             self.processes
                 .iter_mut()
@@ -261,7 +262,7 @@ impl Play<'_> {
                 let text = format!("{}: {}", self.name(process), process.last_words());
                 /// Exit status of a shell for a missing program (POSIX, 2.8.2).
                 const NOT_FOUND: i32 = 127;
-                /// Exit status of a client that lacks something and reported it.
+                /// Exit status of a client that lacks a requirement and reported it.
                 const LACKING: i32 = 3;
                 return Err(match status {
                     Some(NOT_FOUND) => EngineError::Lacking(format!(

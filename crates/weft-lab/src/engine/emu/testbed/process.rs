@@ -1,4 +1,4 @@
-//! A running program and its output.
+//! Running program and its output.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -18,25 +18,26 @@ use super::job::{Job, OutputFormat};
 use super::line::{Line, Sample};
 use crate::engine::EngineError;
 
-/// Bytes kept of a program's error output; chosen by us: a few lines.
+/// Maximum size in bytes of the kept error output of a program; chosen by us: a few
+/// lines.
 const COMPLAINTS: usize = 2_000;
-/// Time in which a program's output is read after its end, also on a busy machine; chosen
-/// by us.
+/// Time for reading a program's output after its exit, even on a busy machine; chosen by
+/// us.
 const LAST_LINES: Duration = Duration::from_millis(200);
-/// Longest line of a client that is read: a picture of 1080p without its colours has 2.8
-/// MB in Base64.
+/// Maximum length of a client's line: a picture of 1080p without colours has 2.8 MB in
+/// Base64.
 const LONGEST_LINE: u64 = 1 << 22;
-/// Characters of an invalid line that are quoted; chosen by us: the beginning shows its
+/// Number of characters of an invalid line to quote; chosen by us: the start shows its
 /// purpose.
 const QUOTED: usize = 200;
 
-/// Output of the process with this position.
+/// Output of the process with this index.
 pub struct ProcessOutput {
     pub process: usize,
     pub text: String,
 }
 
-/// A running program with all its children, in its own process group.
+/// Running program with all its children, in its own process group.
 pub struct Process {
     pub job: Job,
     child: Child,
@@ -54,9 +55,9 @@ pub struct Process {
     pub reports: ProcessReports,
     /// Exit status.
     pub ended: Option<ExitStatus>,
-    /// Time when its end was noticed.
+    /// Time at which its exit was noticed.
     ended_at: Option<Instant>,
-    /// Time when it was asked to end.
+    /// Time at which it was asked to exit.
     asked_at: Option<Instant>,
     /// Whether the process was waited for, so that its id may be reused.
     is_over: bool,
@@ -65,11 +66,11 @@ pub struct Process {
 /// Reports of a program about itself and its call.
 #[derive(Default)]
 pub struct ProcessReports {
-    /// Its description at its start: client, version, role, settings.
+    /// The program's description of itself at its start: client, version, role, settings.
     pub about: Option<Value>,
     /// Whether the connection was ever established.
     pub connected: bool,
-    /// Whether its connection was lost for good.
+    /// Whether its connection was lost permanently.
     pub has_failed: bool,
     /// Statistics so far.
     pub samples: Vec<Sample>,
@@ -171,7 +172,7 @@ impl Process {
         self.reports.error_at.get_or_insert_with(Instant::now);
     }
 
-    /// Whether it reported an error longer ago than this.
+    /// Whether it reported an error more than this long ago.
     pub fn error_is_older_than(&self, time: Duration) -> bool {
         self.reports.error_at.is_some_and(|at| at.elapsed() >= time)
     }
@@ -182,7 +183,8 @@ impl Process {
             return;
         };
         for line in self.held.drain(..) {
-            // A process that accepts no more lines has ended, which is noticed elsewhere.
+            // A process that accepts no more lines has exited, which is noticed
+            // elsewhere.
             let _ = writeln!(input, "{line}");
         }
     }
@@ -192,8 +194,8 @@ impl Process {
         self.input = None;
     }
 
-    /// Checks whether it has ended. Its id stays reserved, for children left in its
-    /// group.
+    /// Checks whether it has exited. Its id stays reserved for children that remain in
+    /// its group.
     pub fn has_ended(&mut self) -> bool {
         if self.ended.is_none() {
             let at_once = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -204,24 +206,24 @@ impl Process {
         self.ended.is_some()
     }
 
-    /// Whether it has ended just now, so that its last lines may still be in transit.
+    /// Whether it has just exited, so that its last lines may not have arrived yet.
     pub fn has_just_ended(&self) -> bool {
         let since = self.ended_at.map(|at| at.elapsed());
         since.is_some_and(|since| since < LAST_LINES)
     }
 
-    /// Asks it and all its children to end.
+    /// Asks it and all its children to exit.
     pub fn ask_to_end(&mut self) {
         self.asked_at = Some(Instant::now());
         self.signal(Signal::TERM);
     }
 
-    /// Whether it was asked to end.
+    /// Whether it was asked to exit.
     pub fn was_asked(&self) -> bool {
         self.asked_at.is_some()
     }
 
-    /// Kills it if it was asked to end this long ago.
+    /// Kills it if it was asked to exit this long ago.
     pub fn insist_after(&mut self, grace: Duration) {
         if self.asked_at.is_some_and(|at| at.elapsed() > grace) {
             self.kill();
@@ -239,7 +241,7 @@ impl Process {
 
     fn signal(&self, signal: Signal) {
         if !self.is_over {
-            // They may have ended by themselves.
+            // They may have exited by themselves.
             let _ = kill_process_group(self.id(), signal);
         }
     }
@@ -248,7 +250,7 @@ impl Process {
         Pid::from_child(&self.child)
     }
 
-    /// Returns the reason of its end, from its own output if possible.
+    /// Returns the reason of its exit, from its own output if possible.
     pub fn last_words(&self) -> String {
         let kept = self
             .complaints

@@ -7,7 +7,7 @@ use weft_units::Rate;
 
 use super::*;
 
-/// Length of the shortest run in which its programs are observed.
+/// Length of the shortest run that observes its programs.
 const LENGTH: weft_units::Duration = weft_units::Duration::from_millis(600);
 
 fn setup() -> Setup {
@@ -41,7 +41,7 @@ fn play(jobs: Vec<Job>) -> Played {
     play_in(&setup(), jobs, false)
 }
 
-/// Plays a setup, and optionally asks it to stop at once.
+/// Plays a setup, and optionally requests a stop at once.
 fn play_in(setup: &Setup, jobs: Vec<Job>, is_halted: bool) -> Played {
     let testbed = Testbed {
         command: &|_, _, program| Command::new(program),
@@ -51,7 +51,8 @@ fn play_in(setup: &Setup, jobs: Vec<Job>, is_halted: bool) -> Played {
     testbed.play(jobs, || {})
 }
 
-/// A client that passes `own` on, and reports the number it received as its rtt.
+/// A client that sends `own` to the other end, and reports the number that it received as
+/// its RTT.
 fn client(end: End, own: u32) -> Job {
     let script = format!(
         r#"echo '{{"ready":true}}'; echo '{{"signal":{own}}}'; echo '{{"state":"connected"}}'
@@ -238,12 +239,12 @@ fn a_command_that_ends_with_three_lacks_nothing() {
 #[test]
 fn processes_of_a_command_end_with_its_flow() {
     let mut setup = setup();
-    // On a busy machine, a shell has time to start and to react before the kill.
+    // Time for a shell to start and to react before the kill, even on a busy machine.
     setup.duration = weft_units::Duration::from_millis(2_900);
     setup.flows[0].stop = Some(weft_units::Duration::from_millis(2_000));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display();
-    // One ends when asked, the other only when killed.
+    // One exits when asked, the other only when killed.
     let script = format!(
         "(trap 'echo asked > {path}/willing; exit' TERM; sleep 60 & wait) & \
          (trap '' TERM; sleep 60) & echo $! > {path}/stubborn; wait"
@@ -265,9 +266,9 @@ fn processes_of_a_command_end_with_its_flow() {
     assert!(ends(Pid::from_raw(stubborn).unwrap()));
 }
 
-/// Whether the process ends: a killed one takes a moment.
+/// Whether the process exits; a killed one takes a moment.
 fn ends(id: Pid) -> bool {
-    /// Longest time until a killed process ends, on a busy machine; chosen by us.
+    /// Maximum time until a killed process exits, on a busy machine; chosen by us.
     const LONGEST: Timespec = Timespec {
         tv_sec: 10,
         tv_nsec: 0,

@@ -1,5 +1,5 @@
-//! Cross traffic: the kernel's own TCP, and constant-rate UDP, by iperf3, always with a
-//! time limit.
+//! Cross traffic by iperf3, always with a time limit: the kernel's own TCP, and
+//! constant-rate UDP.
 
 use std::fmt::Write as _;
 
@@ -17,12 +17,12 @@ use crate::engine::EngineError;
 const PORT: u16 = 5201;
 /// IPv4 and UDP headers (RFC 791 section 3.1, RFC 768).
 const UDP_HEADERS: u64 = 28;
-/// Most streams of one iperf3 process (its MAX_STREAMS).
+/// Maximum number of streams of one iperf3 process (its MAX_STREAMS).
 const MOST_STREAMS: u32 = 128;
-/// Most connections with transfers: each needs a server; chosen by us, for machines that
-/// also run the client under test.
+/// Maximum number of connections with transfers, each of which needs a server; chosen by
+/// us, for machines that also run the client under test.
 const MOST_TRANSFERS: u32 = 64;
-/// Files below `/proc/sys/net/ipv4` that name the kernel's algorithms.
+/// Files below `/proc/sys/net/ipv4` that list the kernel's algorithms.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// Prints rates with a precision of 1 kbit/s (iperf3(1), `--format`).
 const FORMAT: &str = "k";
@@ -52,12 +52,12 @@ pub fn jobs(
             traffic.tcp(&setup.name, tcp, &rng)
         }
         FlowKind::Udp(udp) => Ok(traffic.udp(*udp)),
-        // The client and the models make calls, and `lacking` has rejected the rest.
+        // The client and the models make calls; `lacking` has rejected the rest.
         _ => Ok(Vec::new()),
     }
 }
 
-/// Returns a property of such a flow that iperf3 or the network does not support.
+/// Returns a property of this flow that iperf3 or the network does not support.
 #[must_use]
 pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
     match kind {
@@ -95,9 +95,9 @@ pub fn note(setup: &FlowSetup) -> Option<String> {
 struct Traffic<'a> {
     flow: usize,
     ends: &'a Ends,
-    /// End of the flow, in seconds from the beginning of the run.
+    /// End of the flow in seconds after the start of the run.
     until: f64,
-    /// Longest duration in seconds.
+    /// Maximum duration in seconds.
     limit: f64,
 }
 
@@ -142,7 +142,7 @@ impl Traffic<'_> {
         self.pair(PORT, &client, OutputFormat::FirstLine)
     }
 
-    /// Returns a server, and a client that sends until it is ended.
+    /// Returns a server, and a client that sends until it is stopped.
     fn pair(&self, port: u16, arguments: &str, output: OutputFormat) -> Vec<Job> {
         let client = self.client(port, &format!("-t {} {arguments}", self.limit));
         let client = format!("exec {client}");
@@ -169,7 +169,7 @@ impl Traffic<'_> {
     fn client(&self, port: u16, arguments: &str) -> String {
         let (here, there) = (self.ends.source[0], self.ends.sink[0]);
         let limit = self.limit + 10.0;
-        // In the group of the script, to end with it.
+        // In the process group of the script, so that it ends with the script.
         format!(
             "timeout --foreground -s KILL {limit} iperf3 -c {there} -B {here} -p {port} {arguments}"
         )
@@ -188,8 +188,8 @@ impl Traffic<'_> {
         }
     }
 
-    /// Returns lines of pauses in seconds and sizes in bytes, for longer than the run
-    /// lasts.
+    /// Returns lines of pauses in seconds and sizes in bytes that last longer than the
+    /// run.
     fn transfers(&self, application: &Application, rng: &mut Rng) -> String {
         let mut list = String::new();
         match application {
@@ -198,7 +198,7 @@ impl Traffic<'_> {
                 let _ = writeln!(list, "0 {}", size.0);
             }
             Application::OnOff { size, mean_pause } => {
-                /// Shortest time of a connection with a transfer; chosen by us.
+                /// Minimum duration of a connection with a transfer; chosen by us.
                 const LEAST_S: f64 = 0.05;
                 let mut time = 0.0;
                 while time <= self.limit {
@@ -217,7 +217,7 @@ impl Traffic<'_> {
 /// Returns the kernel's name of the algorithm.
 ///
 /// # Errors
-/// If the kernel does not have it.
+/// If the kernel does not support it.
 pub fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, EngineError> {
     let name = match congestion {
         CongestionKind::Reno => "reno",

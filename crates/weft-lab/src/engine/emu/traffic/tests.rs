@@ -46,7 +46,7 @@ fn a_server_that_waits_for_a_late_flow_is_there_when_it_starts() {
     let mut setup = FlowSetup::new("load", Route::forward(&[0]), tcp(Application::LongLived, 1));
     setup.start = Duration::from_secs(280);
     let jobs = jobs(0, &setup, &ends(), (Duration::from_secs(300), 1)).unwrap();
-    // The server is started up to 40 s before the run.
+    // The server starts up to 40 s before the run.
     assert!(command(&jobs[0]).starts_with("timeout -s KILL 400 iperf3 -s"));
     assert!(command(&jobs[1]).contains("-s KILL 30 iperf3 -c"));
 }

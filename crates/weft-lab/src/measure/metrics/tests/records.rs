@@ -65,17 +65,17 @@ impl Small {
         Small { setup, record }
     }
 
-    /// A call in which these frames were sent, one list for each camera.
+    /// Creates a call in which these frames were sent, one list for each camera.
     pub fn call(seconds: u64, cameras: &[&[FrameRecord]]) -> Small {
         Small::of_call(seconds, cameras, &[])
     }
 
-    /// A call that also sends frames back.
+    /// Creates a call that also sends frames back.
     pub fn both_ways(seconds: u64, there: &[FrameRecord], back: &[FrameRecord]) -> Small {
         Small::of_call(seconds, &[there], &[back])
     }
 
-    /// A call of one microphone with these packets.
+    /// Creates a call of one microphone with these packets.
     pub fn sound(seconds: u64, packets: &[FrameRecord]) -> Small {
         let mut small = Small::call(seconds, &[packets]);
         if let FlowKind::Call(setup) = &mut small.setup.flows[0].kind {
@@ -103,7 +103,7 @@ impl Small {
         Small::new(seconds, kind, FlowDetail::Call(Box::new(record)))
     }
 
-    /// A connection that made these transfers.
+    /// Creates a connection that made these transfers.
     pub fn tcp(seconds: u64, transfers: &[(u64, u64)]) -> Small {
         let transfers = transfers.iter().map(|&(from, to)| Transfer {
             started_at: at(from),
@@ -208,12 +208,12 @@ impl Small {
         found.map(|(_, value)| value)
     }
 
-    /// Returns the value of a metric from this time on.
+    /// Returns the value of a metric measured from this time.
     pub fn value_from(&self, from: u64, metric: &str) -> Option<f64> {
         self.find(from, &Wanted::default(), metric)
     }
 
-    /// Returns the value of a metric of sections that begin at these times.
+    /// Returns the value of a metric of sections that start at these times.
     pub fn value_in(&self, bounds: &[u64], metric: &str) -> Option<f64> {
         let sections: Vec<_> = bounds
             .windows(2)
@@ -241,7 +241,8 @@ impl Small {
     }
 }
 
-/// A frame that took 50 ms to its display, and no time from its first packet to its last.
+/// Returns a frame that took 50 ms until its display, and no time from its first packet
+/// to its last.
 pub fn frame(captured: u64) -> FrameRecord {
     FrameRecord {
         captured_at: at(captured),
@@ -258,7 +259,7 @@ pub fn frame(captured: u64) -> FrameRecord {
     }
 }
 
-/// A frame that was never shown.
+/// Returns a frame that was never shown.
 pub fn unseen(captured: u64) -> FrameRecord {
     FrameRecord {
         shown: None,
@@ -266,14 +267,14 @@ pub fn unseen(captured: u64) -> FrameRecord {
     }
 }
 
-/// A frame that took this long from its first packet to its last.
+/// Returns a frame that took this long from its first packet to its last.
 pub fn built_in(captured: u64, construction: u64) -> FrameRecord {
     let mut frame = frame(captured);
     frame.shown.as_mut().unwrap().construction = ms(construction);
     frame
 }
 
-/// A frame with this quantizer.
+/// Returns a frame with this quantizer.
 pub fn quantised(captured: u64, quantizer: u8) -> FrameRecord {
     FrameRecord {
         quality: Some(Quality {
@@ -288,7 +289,7 @@ pub fn quantised(captured: u64, quantizer: u8) -> FrameRecord {
     }
 }
 
-/// A frame every 40 ms from the first time up to the second.
+/// Returns a frame every 40 ms, from the first time up to the second.
 pub fn film(from: u64, to: u64) -> Vec<FrameRecord> {
     (from..to).step_by(40).map(frame).collect()
 }
@@ -310,7 +311,7 @@ fn sent(cameras: &[&[FrameRecord]]) -> SideRecord {
     }
 }
 
-/// This many bytes sent and delivered in each second.
+/// Returns a leg with this many bytes sent and delivered in each second.
 fn leg(seconds: &[u64]) -> LegRecord {
     let samples = (1..).zip(seconds).map(|(second, &bytes)| LegSample {
         at: at(second * 1000),

@@ -1,4 +1,4 @@
-//! Metrics of small records, worked by hand.
+//! Metrics of small records, calculated by hand.
 
 use weft_experiment::FrameRecord;
 
@@ -15,7 +15,7 @@ fn near(found: Option<f64>, expected: f64) {
 #[test]
 fn a_frame_is_built_from_its_first_packet_to_its_last() {
     let first = [built_in(0, 0), built_in(40, 12), unseen(80)];
-    // (0 + 12) / 2 and 30; each camera counts alike.
+    // (0 + 12) / 2 and 30; each camera has the same weight.
     near(Small::call(2, &[&first]).value("fcd_ms"), 6.0);
     let both = Small::call(2, &[&first, &[built_in(0, 30)]]);
     near(both.value("fcd_ms"), 18.0);
@@ -46,7 +46,7 @@ fn devices_are_part_of_the_latency_and_of_nothing_else() {
 
 #[test]
 fn pictures_within_one_refresh_of_the_display_are_seen_once() {
-    // 25 a second for a second, and one picture that stands in for ten at its end.
+    // 25 a second for one second, and then one picture in place of ten.
     let stall: Vec<_> = (0..10)
         .map(|n| FrameRecord {
             shown: frame(960).shown,
@@ -57,7 +57,7 @@ fn pictures_within_one_refresh_of_the_display_are_seen_once() {
     near(call.value("fps"), 5.0);
     near(call.value("fps_seen"), 0.5);
     near(Small::call(2, &[&film(0, 2000)]).value("fps_seen"), 25.0);
-    // Captured at 0 to 360 ms and shown at 1,010 ms: 1,010 less 180.
+    // Captured at 0 to 360 ms and shown at 1,010 ms: 1,010 minus 180.
     near(call.value("e2e_ms_worst_s"), 830.0);
     // The first of ten has the longest: quantile of 1,010, 970, ...
     let p99 = call.value("e2e_ms_p99").expect("a value");
@@ -75,7 +75,7 @@ fn frames_of_a_second_are_held_against_24() {
         Small::call(2, &[&frames]).value_from(1000, "fps_norm"),
         5.0 / 24.0,
     );
-    // 25 a second and none: 12.5 in the mean.
+    // 25 a second and none: 12.5 on average.
     let call = Small::call(2, &[&film(0, 2000), &[unseen(0)]]);
     near(call.value("fps_norm"), 12.5 / 24.0);
 }
@@ -91,7 +91,7 @@ fn quantisers_are_held_against_the_coarsest_of_the_codec() {
 
 #[test]
 fn pictures_are_judged_by_the_last_ten_that_were_shown() {
-    // Scores like the quantizers: 1 to 12, of which the last is never seen.
+    // Scores equal the quantizers, 1 to 12; the last one is never seen.
     let mut frames: Vec<_> = (1..=12).map(|n| quantised(u64::from(n) * 40, n)).collect();
     frames[11].shown = None;
     // 2 to 11.
@@ -122,7 +122,7 @@ fn a_section_is_measured_by_itself() {
 
 #[test]
 fn throughput_is_held_against_what_the_cameras_send_at_most() {
-    // 250 and 500 kB: 3 Mbit/s in the mean, 4 in the second one.
+    // 250 and 500 kB: 3 Mbit/s on average, 4 in the second one.
     let bytes = [250_000, 500_000];
     let one = Small::call(2, &[&[]]).carrying(&bytes, &[]);
     near(one.value("throughput_mbps"), 3.0);
@@ -144,7 +144,7 @@ fn feedback_is_what_comes_back_of_what_is_sent() {
 
 #[test]
 fn delays_of_all_ways_make_one_mean() {
-    // (10 + 20 + 30 + 100) / 4: packets count, not routes.
+    // (10 + 20 + 30 + 100) / 4: the mean over packets, not over routes.
     let call = Small::call(2, &[&[]]).delayed(&[&[10, 20, 30], &[100]]);
     near(call.value("owd_ms_mean"), 40.0);
     assert_eq!(Small::call(2, &[&[]]).value("owd_ms_mean"), None);
@@ -171,7 +171,7 @@ fn a_queue_is_held_against_the_longest_wait_that_it_allows() {
 
 #[test]
 fn packets_are_counted_while_they_are_measured() {
-    // One a second, and none of the small record arrives.
+    // One a second; in the small record, none arrives.
     let call = Small::call(4, &[&[]]).carrying(&[1000; 4], &[]);
     near(call.value("packets_sent"), 4.0);
     near(call.value_from(1500, "packets_sent"), 2.5);
@@ -194,7 +194,7 @@ fn two_flows_of_ones_choice_are_equal_while_both_run() {
     // 13 and 10 kB.
     near(three.equality("flow/third"), 3.0 / 13.0);
     assert_eq!(three.equality("flow/fourth"), None);
-    // The whole is of calls and TCP together, while all run.
+    // The total compares calls with TCP while all of them run.
     near(three.value("flow_rate_equality"), 2.0 / 5.0 - 1.0);
 }
 
@@ -202,7 +202,7 @@ fn two_flows_of_ones_choice_are_equal_while_both_run() {
 fn transfers_take_from_the_opening_to_the_last_acknowledgement() {
     let tcp = Small::tcp(20, &[(0, 1000), (2000, 5000), (5000, 10_000)]);
     near(tcp.value("transfer_s"), 3.0);
-    // Transfers that began before do not belong to the measured time.
+    // Transfers that started earlier do not belong to the measured time.
     near(tcp.value_from(1500, "transfer_s"), 4.0);
     assert_eq!(Small::tcp(20, &[]).value("transfer_s"), None);
 }
@@ -233,15 +233,15 @@ fn frozen(call: &Small, from: u64) -> (f64, f64) {
 
 #[test]
 fn freezes_count_within_the_measured_time_only() {
-    // The last picture before the outage is displayed from 1010 ms on, the next one at
-    // 3050 ms.
+    // The last picture before the outage is displayed from 1010 ms, the next one at 3050
+    // ms.
     let frames = [film(0, 1000), film(3000, 4000)].concat();
     let call = Small::call(4, &[&frames]);
     assert_eq!(frozen(&call, 0), (2.04, 1.0));
     assert_eq!(frozen(&call, 500), (2.04, 1.0));
     assert_eq!(frozen(&call, 2000), (1.05, 1.0));
     assert_eq!(frozen(&call, 3500), (0.0, 0.0));
-    // 100 ms are not a freeze, wherever the measured time begins.
+    // 100 ms are not a freeze, wherever the measured time starts.
     let frames = [film(0, 1000), film(1060, 4000)].concat();
     assert_eq!(frozen(&Small::call(4, &[&frames]), 1020), (0.0, 0.0));
 }
@@ -261,7 +261,7 @@ fn a_call_that_begins_too_late_is_frozen() {
 #[test]
 fn no_picture_and_the_last_picture_count_to_the_end() {
     assert_eq!(frozen(&Small::call(4, &[&[unseen(0)]]), 1000), (3.0, 1.0));
-    // The last one is on display from 1010 ms on.
+    // The last picture is displayed from 1010 ms.
     let call = Small::call(4, &[&film(0, 1000)]);
     assert_eq!(frozen(&call, 0), (2.99, 1.0));
     assert_eq!(frozen(&call, 500), (2.99, 1.0));
@@ -284,12 +284,12 @@ fn sound_has_gaps_where_nothing_new_is_played() {
     let three = spoken(10..13);
     near(three.value("sound_gap_ms"), 80.0);
     near(three.value("sound_gaps"), 1.0);
-    // The gap from 230 to 310 ms, from 250 ms on; none after its end.
+    // The gap from 230 to 310 ms, measured from 250 ms; none after its end.
     near(three.value_from(250, "sound_gap_ms"), 60.0);
     near(three.value_from(320, "sound_gap_ms"), 20.0);
     // The packet before the last 20 is played at 1630 ms.
     near(spoken(80..100).value("sound_gap_ms"), 370.0);
-    // A call may take a second to begin: here it takes 1.05 and 1.07 s.
+    // A call may take a second to start; here it takes 1.05 and 1.07 s.
     near(spoken(0..50).value("sound_gaps"), 1.0);
     near(spoken(0..47).value("sound_gaps"), 0.0);
     near(spoken(0..100).value("sound_gap_ms"), 2000.0);

@@ -6,7 +6,7 @@ use crate::outcome::Outcome;
 use crate::run;
 use crate::scenario::Scenario;
 
-/// A call that begins after 4 s.
+/// A call that starts after 4 s.
 const CALL: &str = r#"
 title = "A call"
 duration = "10s"

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-/// Lists the files in a folder and below, without those for which `is_left_out` is true.
+/// Lists the files in a folder and below, except those for which `is_left_out` is true.
 fn files(folder: &Path, is_left_out: fn(&Path) -> bool) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -33,7 +33,7 @@ fn call(scenario: &Scenario) -> &CallSetup {
     }
 }
 
-/// Evaluates a call from the source whose ends wrote these lines until 4 s.
+/// Evaluates a call from the source; its ends wrote these lines until 4 s.
 fn said(source: &str, sink: &str) -> Result<Vec<ClientLog>, EngineError> {
     let scenario = scenario(&[]);
     let scratch = tempfile::tempdir().unwrap();

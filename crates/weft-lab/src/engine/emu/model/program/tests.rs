@@ -65,7 +65,7 @@ fn an_end_begins_with_a_line_and_ends_with_its_input() {
         };
         assert_eq!(packet.number, number);
         assert_eq!(packet.size.0, length as u64 + 28);
-        // One machine, one clock.
+        // Both ends use the clock of one machine.
         assert!(now.saturating_since(sent_at) < Duration::from_secs(10));
     }
     drop(to_input);
