@@ -15,14 +15,13 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// Whether the rate is constantly zero, so that no packet ever gets
-    /// through.
+    /// Returns whether the rate is constantly zero, so that no packet ever gets through.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         *self == Capacity::Constant(Rate::ZERO)
     }
 
-    /// Whether every rate was chosen by a person, unlike the rates of a trace.
+    /// Returns whether a person chose every rate, unlike the rates of a trace.
     pub(crate) fn is_planned(&self) -> bool {
         match self {
             Capacity::Constant(_) | Capacity::Schedule(_) => true,
@@ -30,8 +29,8 @@ impl Capacity {
         }
     }
 
-    /// Rate for sizing queues in bandwidth-delay products: the highest rate of
-    /// a schedule, the mean of a trace, the typical rate of a generated trace.
+    /// Returns the rate for sizing queues in bandwidth-delay products: the highest rate
+    /// of a schedule, the mean of a trace, the typical rate of a generated trace.
     #[must_use]
     pub fn reference(&self) -> Rate {
         match self {

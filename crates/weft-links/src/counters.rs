@@ -12,13 +12,13 @@ pub enum DropReason {
     RandomLoss,
     /// It was transmitted and lost on the line, in a burst of losses.
     BurstLoss,
-    /// It was sent as often as the medium allows, without an answer.
+    /// It was sent as often as the medium allows, but never answered.
     Retries,
     /// The link was down when it arrived, or went down before the transmission.
     LinkDown,
 }
 
-/// A number of packets and their bytes.
+/// Number of packets and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Number of packets, regardless of size.
@@ -30,29 +30,29 @@ pub struct Tally {
 /// Totals of a link so far: `sent = delivered + dropped + in flight`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Handed to the link.
+    /// Packets handed to the link.
     pub sent: Tally,
-    /// Delivered.
+    /// Packets delivered.
     pub delivered: Tally,
-    /// Dropped because the queue was full.
+    /// Packets dropped because the queue was full.
     pub queue_full: Tally,
-    /// Dropped by the queue discipline.
+    /// Packets dropped by the queue discipline.
     pub aqm: Tally,
-    /// Dropped by random loss.
+    /// Packets dropped by random loss.
     pub random_loss: Tally,
-    /// Dropped by burst loss.
+    /// Packets dropped by burst loss.
     pub burst_loss: Tally,
-    /// Dropped after the last retry.
+    /// Packets dropped after the last retry.
     pub retries: Tally,
-    /// Dropped because the link was down.
+    /// Packets dropped because the link was down.
     pub link_down: Tally,
-    /// Marked "congestion experienced" by the queue discipline; each of these
-    /// is also delivered or dropped.
+    /// Packets marked "congestion experienced" by the queue discipline; each of these is
+    /// also delivered or dropped.
     pub marked: Tally,
 }
 
 impl DropReason {
-    /// Reason in snake case, for tables.
+    /// Returns the reason in snake case, for tables.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl std::ops::Add for Tally {
 }
 
 impl Counters {
-    /// All dropped packets, for any reason.
+    /// Returns all dropped packets, for any reason.
     #[must_use]
     pub fn dropped(&self) -> Tally {
         self.queue_full

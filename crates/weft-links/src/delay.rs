@@ -1,10 +1,10 @@
 use weft_units::{Duration, Instant, Rng};
 
-/// Jitter is drawn within this many standard deviations (RFC 8868: delay
-/// variation without reordering, Gaussian, truncated).
+/// Number of standard deviations within which jitter is drawn (RFC 8868: delay variation
+/// without reordering, Gaussian, truncated).
 const JITTER_SIGMAS: f64 = 3.0;
 
-/// A delay that varies from packet to packet and keeps their order.
+/// Delay that varies from packet to packet and keeps their order.
 #[derive(Clone, Debug)]
 pub struct VaryingDelay {
     delay: Duration,
@@ -14,7 +14,7 @@ pub struct VaryingDelay {
 }
 
 impl VaryingDelay {
-    /// Gaussian delay with this mean and standard deviation, truncated at three
+    /// Creates a Gaussian delay with this mean and standard deviation, truncated at three
     /// deviations and at zero. Draws random numbers only if there is jitter.
     #[must_use]
     pub fn new(delay: Duration, jitter: Duration, rng: Rng) -> VaryingDelay {
@@ -26,8 +26,8 @@ impl VaryingDelay {
         }
     }
 
-    /// Arrival time of a packet that left at `sent`; never before a packet that
-    /// left earlier.
+    /// Returns the arrival time of a packet that left at `sent`; never before a packet
+    /// that left earlier.
     #[inline]
     pub fn arrival(&mut self, sent: Instant) -> Instant {
         let way = self.draw();
@@ -39,7 +39,7 @@ impl VaryingDelay {
         self.delay
     }
 
-    /// Shortest delay that jitter can produce.
+    /// Returns the shortest delay that jitter can produce.
     pub(crate) fn shortest(&self, delay: Duration) -> Duration {
         delay.saturating_sub(self.jitter.mul_f64(JITTER_SIGMAS))
     }

@@ -1,5 +1,5 @@
-//! Queue disciplines: which packets may wait, which one leaves next, which ones
-//! are dropped or marked.
+//! Queue disciplines, which decide which packets may wait, which one leaves next, and
+//! which ones are dropped or marked.
 
 mod codel;
 mod droptail;
@@ -29,8 +29,8 @@ pub enum Aqm {
     CoDel(EcnMarking),
     /// Flows take turns, each under CoDel (RFC 8290).
     FqCodel(EcnMarking),
-    /// Drops arriving packets at random, so that the delay stays at about 15 ms
-    /// (RFC 8033).
+    /// Drops arriving packets at random, so that the delay stays at about 15 ms (RFC
+    /// 8033).
     Pie(EcnMarking),
     /// Two coupled queues, one for scalable flows (L4S) and one for all others
     /// (RFC 9332). Always marks.
@@ -82,7 +82,7 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// Removes any waiting packet, without asking the discipline.
+    /// Removes any waiting packet, without consulting the discipline.
     pub fn remove(&mut self) -> Option<Item<P>> {
         match self {
             Discipline::DropTail(q) => q.pop(),
@@ -93,7 +93,7 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// Bytes in the queue.
+    /// Returns the bytes in the queue.
     pub fn backlog(&self) -> Bytes {
         match self {
             Discipline::DropTail(q) => q.fifo.bytes(),
@@ -104,7 +104,7 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// Number of packets in the queue.
+    /// Returns the number of packets in the queue.
     pub fn len(&self) -> usize {
         match self {
             Discipline::DropTail(q) => q.fifo.len(),
@@ -115,7 +115,7 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// Arrival time of the oldest waiting packet.
+    /// Returns the arrival time of the oldest waiting packet.
     pub fn oldest(&self) -> Option<Instant> {
         match self {
             Discipline::DropTail(q) => q.fifo.oldest(),
@@ -131,8 +131,7 @@ impl<P> Discipline<P> {
     }
 }
 
-/// Form of a link specification, with `ecn` where the discipline has that
-/// choice.
+/// Writes the form of a link specification, with `ecn` if the discipline has that option.
 impl fmt::Display for Aqm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

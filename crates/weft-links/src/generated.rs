@@ -45,7 +45,7 @@ pub struct GeneratedRates {
     process: Process,
 }
 
-/// Not a generated trace.
+/// Error for a text that is not a generated trace.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "'{text}' is no generated trace: write generated:MOTION/NETWORK with stationary, walking or \
@@ -62,7 +62,7 @@ impl Generated {
     /// Prefix of the text form.
     pub const PREFIX: &'static str = "generated:";
 
-    /// Capacity from its own seeds, or from this generator if it has none.
+    /// Returns the capacity from its own seeds, or from this generator if it has none.
     #[must_use]
     pub fn rates(&self, rng: &Rng) -> GeneratedRates {
         let seeded = |seed: Option<u64>| seed.map_or_else(|| rng.clone(), Rng::new);
@@ -79,9 +79,8 @@ impl Generated {
         }
     }
 
-    /// Fills in missing seeds: `link` is the generator of both directions,
-    /// `place` the generator shared with all links whose shared part is the
-    /// same, or `link` again.
+    /// Fills in missing seeds: `link` is the generator of both directions. `place` is the
+    /// generator of all links that share their common part, or `link` again.
     pub fn seed_by(&mut self, link: &Rng, place: &Rng, direction: &str) {
         self.seeds.get_or_insert_with(|| Seeds {
             both: place.stream("both ways").next_u64(),
@@ -89,7 +88,7 @@ impl Generated {
         });
     }
 
-    /// Mean capacity in good coverage.
+    /// Returns the mean capacity in good coverage.
     #[must_use]
     pub fn typical(&self) -> Rate {
         let typical = profile::of(self.motion, self.network).typical;
@@ -98,7 +97,7 @@ impl Generated {
 }
 
 impl GeneratedRates {
-    /// Time for which a rate holds.
+    /// Time for which a rate applies.
     pub const SLOT: Duration = process::SLOT;
 }
 

@@ -1,12 +1,12 @@
-//! Pure models of the media that carry packets: capacity over time, queues
-//! under a discipline, propagation, jitter, losses, and a switch.
-//! `docs/models/links.md` describes them with their sources.
+//! Pure models of the media that carry packets: capacity over time, queues under a
+//! discipline, propagation, jitter, losses, and a switch. `docs/models/links.md`
+//! describes them with their sources.
 //!
-//! A [`Medium`] takes packets from its stations with [`Medium::enqueue`] and
-//! gives each one back exactly once, delivered or dropped with a reason, from
-//! [`Medium::poll`]. It reads no clock: service is computed in virtual time,
-//! so a late caller delays only the packets that it polls late, not those behind
-//! them. A [`Link`] is one direction of a wired medium.
+//! A [`Medium`] takes packets from its stations with [`Medium::enqueue`] and returns each
+//! one exactly once, delivered or dropped with a reason, from [`Medium::poll`]. It reads
+//! no clock: service is computed in virtual time, so a late caller delays only the
+//! packets that it polls late, not those behind them. A [`Link`] is one direction of a
+//! wired medium.
 
 #![forbid(unsafe_code)]
 

@@ -70,7 +70,7 @@ impl<P> Line<P> {
         self.way.delay()
     }
 
-    /// Shortest time that a packet sent from now on can take.
+    /// Returns the shortest time that a packet sent from now on can take.
     pub fn shortest(&self) -> Duration {
         self.shortest
     }

@@ -19,10 +19,10 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// Model that loses this share of all packets, 0 to 1, in bursts of this
-    /// mean length, at least one: every packet in the bad state and none in the
-    /// good one. `None` if the bursts are too short for so many losses, because
-    /// the good state would have to end more often than after each packet.
+    /// Returns the model that loses this share of all packets, 0 to 1, in bursts of this
+    /// mean length, at least one: every packet in the bad state and none in the good one.
+    /// `None` if the bursts are too short for so many losses, because the good state
+    /// would have to end more often than after each packet.
     #[must_use]
     pub fn of_bursts(share: f64, mean_length: f64) -> Option<GilbertElliott> {
         let to_good = 1.0 / mean_length;
@@ -36,8 +36,8 @@ impl GilbertElliott {
         })
     }
 
-    /// Long-term share of packets in the bad state. A link that never changes
-    /// its state is good.
+    /// Returns the long-term share of packets in the bad state. A link that never changes
+    /// its state is in the good state.
     #[must_use]
     pub fn bad_share(&self) -> f64 {
         let moves = self.to_bad + self.to_good;
@@ -48,7 +48,7 @@ impl GilbertElliott {
         }
     }
 
-    /// Long-term share of lost packets.
+    /// Returns the long-term share of lost packets.
     #[must_use]
     pub fn mean_loss(&self) -> f64 {
         let bad = self.bad_share();
@@ -87,8 +87,8 @@ impl Losses {
         losses
     }
 
-    /// The random fate of a packet depends on the number of packets before it,
-    /// not on the number of those that could be lost.
+    /// Sets the probability of random loss. The fate of a packet depends on the number of
+    /// packets before it, not on the number of those that could be lost.
     pub fn set_random(&mut self, random: f64) {
         self.random = random;
         if random > 0.0 {
@@ -104,7 +104,7 @@ impl Losses {
         self.state = if bad { LossState::Bad } else { LossState::Good };
     }
 
-    /// Reason for the loss of the next packet, if it is lost.
+    /// Returns the reason for the loss of the next packet, if it is lost.
     pub fn judge(&mut self) -> Option<DropReason> {
         let in_burst = self.bursts.is_some_and(|model| {
             let (loss, change, other) = match self.state {
@@ -131,7 +131,7 @@ impl Losses {
     }
 }
 
-/// Form of a link specification with all probabilities.
+/// Writes the form of a link specification with all probabilities.
 impl fmt::Display for GilbertElliott {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [self.to_bad, self.to_good, self.bad_loss, self.good_loss];

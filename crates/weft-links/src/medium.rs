@@ -1,6 +1,6 @@
-//! Media that carry packets between stations: one closed type, a folder for
-//! each kind. A host of a medium addresses its stations by number and never
-//! depends on its kind.
+//! Media that carry packets between stations: one closed type, and a folder for each
+//! kind. The host of a medium addresses its stations by number and never depends on its
+//! kind.
 
 mod ids;
 mod keys;
@@ -41,18 +41,18 @@ use token_ring::TokenRing;
 use weft_units::{Deadline, Duration, Instant, Rng};
 use wifi::Wifi;
 
-/// Medium and the packets of its stations. Each packet waits in the queue of
-/// its station until the medium serves it.
+/// Medium and the packets of its stations. Each packet waits in the queue of its station
+/// until the medium serves it.
 ///
-/// Stations that can block each other share a *channel*, which has one
-/// deadline. A cell has one channel; a wired medium has one for each direction.
+/// Stations that can block each other share a *channel*, which has one deadline. A cell
+/// has one channel; a wired medium has one for each direction.
 ///
-/// Order of calls: any, with `now` never decreasing. Poll a channel until
-/// `None` whenever its deadline is reached and after every call that changes
-/// one of its stations. Panics if the medium has no such station or channel.
+/// Calls may come in any order, but `now` must not decrease. Poll a channel until `None`
+/// whenever its deadline is reached and after every call that changes one of its
+/// stations. Panics if the medium has no such station or channel.
 pub struct Medium<P>(Kind<P>);
 
-// A box would put a pointer before every packet of the most common kind.
+// A box would need a pointer for every packet of the most common kind.
 #[expect(clippy::large_enum_variant, reason = "media are few and live long")]
 enum Kind<P> {
     Wired(Wired<P>),
@@ -89,22 +89,22 @@ impl<P> Medium<P> {
         })
     }
 
-    /// All channels: one for the stations of a cell together, two for a wired
+    /// Returns all channels: one for the stations of a cell together, two for a wired
     /// medium.
     pub fn channels(&self) -> impl Iterator<Item = ChannelId> + use<P> {
         let count = of!(&self.0, model => model.channel_count());
         (0..count).map(ChannelId)
     }
 
-    /// Channel that the station sends on.
+    /// Returns the channel on which the station sends.
     #[must_use]
     #[inline]
     pub fn channel_of(&self, station: StationId) -> ChannelId {
         of!(&self.0, model => model.channel_of(station))
     }
 
-    /// Adds a packet to the queue of the sending station, for the receiving
-    /// station. `info` can be just a size.
+    /// Adds a packet to the queue of the sending station, for the receiving station.
+    /// `info` can be just a size.
     #[inline]
     pub fn enqueue(
         &mut self,
@@ -117,15 +117,15 @@ impl<P> Medium<P> {
         of!(&mut self.0, model => model.enqueue(now, from, to, info.into(), packet));
     }
 
-    /// Returns the next packet of the channel that has ended by `now`, with its
-    /// sender. Packets of one station come in order of time.
+    /// Returns the next packet of the channel that has ended by `now`, with its sender.
+    /// Packets of one station come in time order.
     #[inline]
     pub fn poll(&mut self, now: Instant, channel: ChannelId) -> Option<(StationId, Departure<P>)> {
         of!(&mut self.0, model => model.poll(now, channel))
     }
 
-    /// Time at which [`Medium::poll`] may return a packet without another call
-    /// before, if any.
+    /// Returns the time at which [`Medium::poll`] may return a packet without another
+    /// call before, if there is one.
     #[must_use]
     #[inline]
     pub fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline> {
@@ -144,8 +144,8 @@ impl<P> Medium<P> {
         of!(&mut self.0, model => model.restore(now, station));
     }
 
-    /// Changes the one-way propagation delay of packets that the station
-    /// transmits from now on; their order stays the same.
+    /// Changes the one-way propagation delay of packets that the station transmits from
+    /// now on; their order stays the same.
     pub fn set_delay(&mut self, now: Instant, station: StationId, delay: Duration) {
         self.port_mut(now, station).line_mut().set_delay(delay);
     }
@@ -157,58 +157,58 @@ impl<P> Medium<P> {
         line.losses().set_random(loss);
     }
 
-    /// Service that a station got from the medium until `now`.
+    /// Returns the service that a station got from the medium until `now`.
     pub fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime {
         of!(&mut self.0, model => model.service_time(now, station))
     }
 
-    /// Use of a cell's channel until `now`: `used` by one exchange of frames or
-    /// by resource blocks (each its part of the whole), `idle` while no station
-    /// sent, because stations waited for their turns or had no packets, and
-    /// `blocked` by simultaneous transmissions and overlapping networks. `None`
-    /// for media without a cell.
+    /// Returns the use of a cell's channel until `now`: `used` by one exchange of frames
+    /// or by resource blocks (each for its part of the whole), `idle` while no station
+    /// sent, because stations waited for their turns or had no packets, and `blocked` by
+    /// simultaneous transmissions and overlapping networks. `None` for media without a
+    /// cell.
     pub fn channel_time(&mut self, now: Instant, channel: ChannelId) -> Option<ServiceTime> {
         of!(&mut self.0, model => model.channel_time(now, channel))
     }
 
-    /// Time that a channel with one sender and many receivers spent on packets
-    /// for this station until `now`; `None` where the medium does not count it.
+    /// Returns the time that a channel with one sender and many receivers spent on
+    /// packets for this station until `now`; `None` if the medium does not count it.
     pub fn carried_to(&mut self, now: Instant, station: StationId) -> Option<Duration> {
         of!(&mut self.0, model => model.carried_to(now, station))
     }
 
-    /// Transmission counters of a station, if it belongs to a cell.
+    /// Returns the transmission counters of a station, if it belongs to a cell.
     #[must_use]
     pub fn radio(&self, station: StationId) -> Option<RadioCounters> {
         of!(&self.0, model => model.radio(station))
     }
 
-    /// Packets of a station on the medium: waiting, being transmitted,
+    /// Returns the packets of a station on the medium: waiting, being transmitted,
     /// travelling, or ended but not polled yet.
     #[must_use]
     pub fn in_flight(&self, station: StationId) -> Tally {
         of!(&self.0, model => model.in_flight(station))
     }
 
-    /// Packets that a station has handed to the medium, by outcome.
+    /// Returns the packets that a station has handed to the medium, by outcome.
     #[must_use]
     pub fn counters(&self, station: StationId) -> &Counters {
         self.port(station).counters()
     }
 
-    /// Whether the station is switched on.
+    /// Returns whether the station is switched on.
     #[must_use]
     pub fn is_up(&self, station: StationId) -> bool {
         self.port(station).is_up()
     }
 
-    /// One-way propagation delay from the station.
+    /// Returns the one-way propagation delay from the station.
     #[must_use]
     pub fn delay(&self, station: StationId) -> Duration {
         self.port(station).line().delay()
     }
 
-    /// The wired medium, whose stations each have a known capacity; `None` for
+    /// Returns the wired medium, in which each station has a known capacity; `None` for
     /// another kind.
     #[must_use]
     pub fn wired(&self) -> Option<&Wired<P>> {
@@ -220,7 +220,7 @@ impl<P> Medium<P> {
         }
     }
 
-    /// Mutable form of [`Medium::wired`].
+    /// Returns the wired medium like [`Medium::wired`], but mutable.
     #[must_use]
     pub fn wired_mut(&mut self) -> Option<&mut Wired<P>> {
         match &mut self.0 {

@@ -7,7 +7,7 @@ pub use weft_units::Ecn;
 /// of flow zero that is not ECN-capable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketInfo {
-    /// Bytes on the link, headers included.
+    /// Bytes on the link, including headers.
     pub size: Bytes,
     /// Flow of the packet, for disciplines that separate flows.
     pub flow: FlowId,
@@ -34,12 +34,12 @@ weft_units::named! {
     }
 }
 
-/// Flow on a link; routers identify flows by addresses, ports and protocol. The
-/// caller chooses the number.
+/// Flow on a link; routers identify flows by addresses, ports and protocol. The caller
+/// chooses the number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u64);
 
-/// The end of a packet.
+/// End of a packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Departure<P> {
     /// The packet reached the other end.
@@ -50,7 +50,7 @@ pub enum Departure<P> {
         at: Instant,
         /// Waiting time before its transmission began.
         queued_for: Duration,
-        /// ECN field on arrival: [`Ecn::Ce`] when it was marked.
+        /// ECN field on arrival: [`Ecn::Ce`] if it was marked.
         ecn: Ecn,
     },
     /// The packet was dropped.
@@ -66,7 +66,7 @@ pub enum Departure<P> {
 }
 
 impl PacketInfo {
-    /// Packet of flow zero that is not ECN-capable.
+    /// Creates a packet of flow zero that is not ECN-capable.
     #[must_use]
     pub const fn new(size: Bytes) -> PacketInfo {
         PacketInfo {
@@ -77,19 +77,19 @@ impl PacketInfo {
         }
     }
 
-    /// Copy with another flow.
+    /// Returns a copy with another flow.
     #[must_use]
     pub const fn with_flow(self, flow: FlowId) -> PacketInfo {
         PacketInfo { flow, ..self }
     }
 
-    /// Copy with another class.
+    /// Returns a copy with another class.
     #[must_use]
     pub const fn with_class(self, class: TrafficClass) -> PacketInfo {
         PacketInfo { class, ..self }
     }
 
-    /// Copy with another ECN field.
+    /// Returns a copy with another ECN field.
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> PacketInfo {
         PacketInfo { ecn, ..self }

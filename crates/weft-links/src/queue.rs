@@ -2,17 +2,15 @@ use crate::{Capacity, Counters, DropReason, Ecn, PacketInfo};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Limit of the queue, at least [`QueueLimit::LEAST`] whatever is configured.
-/// The packet being transmitted does not count; an idle link always takes a
-/// packet.
+/// Limit of the queue, at least [`QueueLimit::LEAST`] for any configuration. The packet
+/// being transmitted does not count; an idle link always takes a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QueueLimit {
     /// Limit in bytes.
     Bytes(Bytes),
-    /// Bytes that the link transmits in this time at its present capacity (in
-    /// an outage: at the capacity before it; for a trace: at its mean
-    /// capacity). When the capacity falls, waiting packets stay, and new ones
-    /// are refused until there is room.
+    /// Bytes that the link transmits in this time at its current capacity (in an outage:
+    /// at the capacity before it; for a trace: at its mean capacity). When the capacity
+    /// falls, waiting packets stay, and new ones are rejected until there is room.
     Time(Duration),
     /// Limit in bandwidth-delay products: [`Capacity::reference`] times twice
     /// the one-way delay, both as configured. The number of bytes does not
@@ -20,7 +18,7 @@ pub enum QueueLimit {
     Bdp(f64),
 }
 
-/// Limit of a queue, as configured and in bytes at present.
+/// Limit of a queue, as configured and currently in bytes.
 pub(crate) struct Limit {
     configured: QueueLimit,
     bytes: Bytes,
@@ -58,7 +56,7 @@ impl QueueLimit {
     /// in Sander et al.).
     pub const LEAST: Bytes = Bytes(1514);
 
-    /// Configured limit, which may be below [`QueueLimit::LEAST`].
+    /// Returns the configured limit, which may be below [`QueueLimit::LEAST`].
     pub(crate) fn configured(self, capacity: &Capacity, delay: Duration) -> Bytes {
         let reference = capacity.reference();
         match self {
@@ -97,7 +95,7 @@ impl Limit {
 }
 
 impl<P> Item<P> {
-    /// Waiting time so far.
+    /// Returns the waiting time so far.
     pub fn age(&self, now: Instant) -> Duration {
         now.saturating_since(self.enqueued)
     }
@@ -122,12 +120,12 @@ impl<P> Fifo<P> {
         Some(item)
     }
 
-    /// Waiting time of the first packet; zero if there is none.
+    /// Returns the waiting time of the first packet; zero if there is none.
     pub fn age(&self, now: Instant) -> Duration {
         self.items.front().map_or(Duration::ZERO, |i| i.age(now))
     }
 
-    /// Arrival time of the first packet.
+    /// Returns the arrival time of the first packet.
     pub fn oldest(&self) -> Option<Instant> {
         Some(self.items.front()?.enqueued)
     }
@@ -157,8 +155,8 @@ impl<P> Exits<P> {
         self.refused.push_back(Refused { item, at, reason });
     }
 
-    /// Marks an ECN-capable packet. A packet that was already marked counts
-    /// too, because the discipline used it to signal congestion.
+    /// Marks an ECN-capable packet. A packet that was already marked also counts, because
+    /// the discipline used it to signal congestion.
     pub fn mark(&mut self, item: &mut Item<P>) {
         item.info.ecn = Ecn::Ce;
         self.counters.marked.add(item.info.size);

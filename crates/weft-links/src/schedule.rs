@@ -9,7 +9,7 @@ pub struct Schedule {
     period: Option<Duration>,
 }
 
-/// Invalid schedule, an error of the caller.
+/// Invalid schedule, which is an error of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScheduleError {
     /// The start has no rate.
@@ -24,8 +24,8 @@ pub enum ScheduleError {
 }
 
 impl Schedule {
-    /// Schedule of steps. Each rate holds until the next step; the last one
-    /// holds forever.
+    /// Creates a schedule of steps. Each rate applies until the next step; the last one
+    /// applies forever.
     ///
     /// # Errors
     /// If the first step is not at zero or the steps are not increasing.
@@ -42,10 +42,10 @@ impl Schedule {
         })
     }
 
-    /// Repeats the steps, each round `period` long.
+    /// Repeats the steps with this period.
     ///
     /// # Errors
-    /// If the period does not reach beyond the beginning of the last step.
+    /// If the period does not reach beyond the start of the last step.
     pub fn repeat_every(mut self, period: Duration) -> Result<Schedule, ScheduleError> {
         if self.steps.last().is_none_or(|s| s.0 >= period) {
             return Err(ScheduleError::PeriodTooShort);
@@ -54,19 +54,19 @@ impl Schedule {
         Ok(self)
     }
 
-    /// Steps: start and rate of each.
+    /// Returns the steps: start and rate of each.
     #[must_use]
     pub fn steps(&self) -> &[(Duration, Rate)] {
         &self.steps
     }
 
-    /// Length of a round, if the schedule repeats.
+    /// Returns the length of a round, if the schedule repeats.
     #[must_use]
     pub fn period(&self) -> Option<Duration> {
         self.period
     }
 
-    /// Rate at `at`, and the next step after it: its time and rate.
+    /// Returns the rate at `at`, and the next step after it: its time and rate.
     #[must_use]
     pub fn at(&self, at: Instant) -> (Rate, Option<(Instant, Rate)>) {
         let since = at.saturating_since(Instant::ZERO).as_nanos();
@@ -79,8 +79,8 @@ impl Schedule {
         (self.steps[next - 1].1, self.step(round, next))
     }
 
-    /// Step `index` of a round; the index after the last one is the first step
-    /// of the next round.
+    /// Returns step `index` of a round; the index after the last one is the first step of
+    /// the next round.
     pub(crate) fn step(&self, round: u64, index: usize) -> Option<(Instant, Rate)> {
         let begin = |round| Instant::ZERO + self.period.map_or(Duration::ZERO, |p| p * round);
         match self.steps.get(index) {

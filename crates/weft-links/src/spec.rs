@@ -11,7 +11,7 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 
 pub use error::SpecError;
 
-/// RFC 8867's default bottleneck queue.
+/// Default bottleneck queue of RFC 8867.
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(300));
 
 /// One direction of a link in its text form:
@@ -24,15 +24,13 @@ pub struct LinkSpec {
     pub capacity: Capacity,
     /// `delay=25ms`: one-way propagation delay without the queue. Default zero.
     pub delay: Duration,
-    /// `jitter=5ms`: standard deviation of the propagation delay, Gaussian,
-    /// truncated at three of them and at zero delay, without reordering
-    /// (RFC 8868). Default none.
+    /// `jitter=5ms`: standard deviation of the propagation delay, Gaussian, truncated at
+    /// three deviations and at zero delay, without reordering (RFC 8868). Default none.
     pub jitter: Duration,
     /// `loss=1%`: probability, 0 to 1, that a transmitted packet is lost,
     /// independently of others. Default zero.
     pub loss: f64,
-    /// `burst-loss=2%/5`: losses in bursts, beside the random ones. Default
-    /// none.
+    /// `burst-loss=2%/5`: losses in bursts, in addition to random ones. Default none.
     pub burst_loss: Option<GilbertElliott>,
     /// `queue=2bdp|60kB|300ms`: limit of the queue. Default 300 ms (RFC 8867).
     pub queue: QueueLimit,
@@ -48,7 +46,7 @@ pub struct LinkSpec {
     pub line_steps: Vec<LineStep>,
 }
 
-/// Change of the line from the transmitter to the other end, from a time on.
+/// Change of the line from the transmitter to the other end, effective from a given time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LineStep {
     /// Time since the run's epoch; applies to packets that leave the
@@ -64,13 +62,13 @@ impl LinkSpec {
     /// Keys of a link specification in text form.
     pub const KEYS: &[&str] = keys::KEYS;
 
-    /// Remedy for a link [without any capacity](Capacity::is_zero), which is an
-    /// error in a specification that a person wrote; code may create one.
+    /// Remedy for a link [without any capacity](Capacity::is_zero), which is an error in
+    /// a specification that a person wrote; code may create such a link.
     pub const NEVER_CARRIES: &str = "rate=0: such a link never carries anything: give it a rate, or \
                                      loss=100% for one that loses everything; for outages use a trace \
                                      with zeros, or `steps` in a scenario file";
 
-    /// Link with this capacity and one-way delay, without loss and jitter, and
+    /// Creates a link with this capacity and one-way delay, without loss and jitter, and
     /// with the default queue.
     #[must_use]
     pub fn new(capacity: impl Into<Capacity>, delay: Duration) -> LinkSpec {
@@ -87,8 +85,8 @@ impl LinkSpec {
         }
     }
 
-    /// Propagation delay without jitter, and probability, 0 to 1, of a random
-    /// loss for a packet that leaves the transmitter at this time.
+    /// Returns the propagation delay without jitter, and the probability, 0 to 1, of a
+    /// random loss for a packet that leaves the transmitter at this time.
     #[must_use]
     pub fn line_at(&self, at: Instant) -> (Duration, f64) {
         let steps = self.line_steps.iter();
@@ -98,15 +96,14 @@ impl LinkSpec {
         })
     }
 
-    /// Configured limit of the queue at the reference capacity
-    /// ([`Capacity::reference`]); a real queue has at least
-    /// [`QueueLimit::LEAST`].
+    /// Returns the configured limit of the queue at the reference capacity
+    /// ([`Capacity::reference`]); a real queue has at least [`QueueLimit::LEAST`].
     #[must_use]
     pub fn configured_queue(&self) -> Bytes {
         self.queue.configured(&self.capacity, self.delay)
     }
 
-    /// Waiting time of the last packet in a full queue; `None` where the
+    /// Returns the waiting time of the last packet in a full queue; `None` if the
     /// capacity changes.
     #[must_use]
     pub fn longest_wait(&self) -> Option<Duration> {
@@ -116,13 +113,12 @@ impl LinkSpec {
         rate.time_for(self.configured_queue().max(QueueLimit::LEAST))
     }
 
-    /// Reads a specification that may name a trace file. This crate reads no
-    /// files: `read` returns the text of the named file, for example
-    /// `|file| std::fs::read_to_string(file)`.
+    /// Reads a specification that may name a trace file. This crate reads no files:
+    /// `read` returns the text of the named file, for example `|file|
+    /// std::fs::read_to_string(file)`.
     ///
     /// # Errors
-    /// Names the key, the value and the remedy; for a trace also line and
-    /// column.
+    /// Names the key, the value and the remedy; for a trace also line and column.
     pub fn parse<E: Display>(
         text: &str,
         mut read: impl FnMut(&str) -> Result<String, E>,
@@ -150,7 +146,7 @@ struct Parts<'a> {
 /// Function that returns the text of a file.
 type Read<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
-/// Rejects trace files; use [`LinkSpec::parse`] for those.
+/// Reads a specification without trace files; use [`LinkSpec::parse`] for those.
 impl FromStr for LinkSpec {
     type Err = SpecError;
 

@@ -23,15 +23,15 @@ pub struct Trace {
     mean: Rate,
 }
 
-/// Trace that cannot be used; the message names the place and the remedy.
+/// Error for a trace that cannot be used; the message names the place and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("trace '{trace}', line {line}, column {column}: {problem}")]
 pub struct TraceError {
-    /// The name of the trace.
+    /// Name of the trace.
     pub trace: String,
-    /// The line, from one.
+    /// Line, from one.
     pub line: usize,
-    /// The character in the line, from one.
+    /// Character in the line, from one.
     pub column: usize,
     /// Problem at this place.
     pub problem: TraceProblem,
@@ -49,7 +49,7 @@ pub enum TraceProblem {
         /// Missing value.
         missing: &'static str,
     },
-    /// A line has another number of columns.
+    /// A line has a different number of columns.
     #[error("{found} column(s), not {expected}: {remedy}")]
     WrongColumns {
         /// Columns on this line.
@@ -70,9 +70,9 @@ pub enum TraceProblem {
     /// Text in another format.
     #[error("this is {format}: {remedy}")]
     OtherFormat {
-        /// The format, with its article.
+        /// Format, with its article.
         format: &'static str,
-        /// How to convert it.
+        /// Instruction for converting it.
         remedy: &'static str,
     },
     /// Not a number.
@@ -91,7 +91,7 @@ pub enum TraceProblem {
         /// Form that the format requires.
         remedy: &'static str,
     },
-    /// A time before that of the previous line.
+    /// A time before the time of the previous line.
     #[error("time goes back from {before} to {value}: sort the lines by time")]
     Backwards {
         /// Text in the file.
@@ -99,7 +99,7 @@ pub enum TraceProblem {
         /// Time on the previous line.
         before: String,
     },
-    /// A time equal to that of the previous line.
+    /// A time equal to the time of the previous line.
     #[error("the line before has the time {value}, too: keep one of the two")]
     Repeated {
         /// Text in the file.
@@ -157,9 +157,9 @@ impl Trace {
         }
     }
 
-    /// Reads a Mahimahi trace: each line is a millisecond at which 1504 bytes
-    /// can leave; the last one is also the length of the trace. Here the bytes
-    /// leave evenly over that millisecond.
+    /// Reads a Mahimahi trace: each line is a millisecond at which 1504 bytes can leave;
+    /// the last line is also the length of the trace. Here the bytes leave evenly over
+    /// that millisecond.
     ///
     /// # Errors
     /// Line and column of the first problem.
@@ -167,13 +167,12 @@ impl Trace {
         mahimahi::parse(name, without_mark(text))
     }
 
-    /// Reads a table of times and rates, each of which holds until the time of
-    /// the next line, the last one as long as the one before it (one second if
-    /// it is alone). A line of titles names the units. Without titles, columns
-    /// separated by a comma or semicolon are seconds and bytes per second;
-    /// columns separated by spaces or tabs are seconds and Mbit/s. Six columns
-    /// separated by spaces are the log of a download, with its bytes and
-    /// milliseconds at the end.
+    /// Reads a table of times and rates. Each rate applies until the time of the next
+    /// line, the last one for as long as the one before it (one second if it is alone). A
+    /// line of titles names the units. Without titles, columns separated by a comma or
+    /// semicolon are seconds and bytes per second; columns separated by spaces or tabs
+    /// are seconds and Mbit/s. Six columns separated by spaces are the log of a download,
+    /// with its bytes and milliseconds at the end.
     ///
     /// # Errors
     /// Line and column of the first problem.
@@ -181,32 +180,32 @@ impl Trace {
         csv::parse(name, without_mark(text))
     }
 
-    /// Name in the link specification.
+    /// Returns the name in the link specification.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Capacity over the length of the trace, which repeats.
+    /// Returns the capacity over the length of the trace, which repeats.
     #[must_use]
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
-    /// Length of the trace before it repeats.
+    /// Returns the length of the trace before it repeats.
     #[must_use]
     pub fn length(&self) -> Duration {
         self.schedule.period().unwrap_or_default()
     }
 
-    /// Mean capacity over its length.
+    /// Returns the mean capacity over its length.
     #[must_use]
     pub fn mean(&self) -> Rate {
         self.mean
     }
 
-    /// Mean capacity of each whole `window` from the start; empty for a window
-    /// of zero length.
+    /// Returns the mean capacity of each whole `window` from the start; empty for a
+    /// window of zero length.
     #[must_use]
     pub fn windows(&self, window: Duration) -> Vec<Rate> {
         let Some(whole) = self.length().as_nanos().checked_div(window.as_nanos()) else {
@@ -239,7 +238,7 @@ impl Trace {
         Some(trace)
     }
 
-    /// Start, end and rate of each step of a round.
+    /// Returns start, end and rate of each step of a round.
     fn stretches(&self) -> impl Iterator<Item = (Duration, Duration, Rate)> {
         let steps = self.schedule.steps();
         let ends = steps.iter().skip(1).map(|s| s.0).chain([self.length()]);
@@ -293,7 +292,7 @@ impl TraceError {
     }
 }
 
-/// Text without the byte order mark that some programs write (Unicode 16.0
+/// Returns the text without the byte order mark that some programs write (Unicode 16.0
 /// section 23.8).
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
@@ -305,19 +304,19 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// Lines with content, and their numbers.
+/// Returns the lines with content, and their numbers.
 fn content(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = (1..).zip(text.lines());
     numbered.filter(|(_, line)| !is_blank(line))
 }
 
-/// Comment on the previous line, if it is one.
+/// Returns the comment on the previous line, if there is one.
 fn comment_before(text: &str, line: usize) -> Option<&str> {
     let before = text.lines().nth(line.checked_sub(2)?)?;
     before.trim_start().starts_with('#').then_some(before)
 }
 
-/// Position after the last line, where data is missing.
+/// Returns the position after the last line, where data is missing.
 fn end<'a>(trace: &'a str, text: &str) -> TracePosition<'a> {
     let line = text.lines().count().max(1);
     TracePosition {

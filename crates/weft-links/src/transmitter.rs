@@ -3,12 +3,12 @@ use crate::capacity::Player;
 use crate::queue::Item;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
-/// Bits of work are counted in units of rate (bits per second) times
+/// Unit of work: bits of work are counted in units of rate (bits per second) times
 /// nanoseconds, so that service is exact integer arithmetic.
 const WORK_PER_BYTE: u128 = 8 * 1_000_000_000;
 
-/// Transmitter of one packet after the other, in virtual time: free = max(free,
-/// arrival) + size / rate, with every change of capacity at its own time.
+/// Transmitter of one packet after the other, in virtual time: free = max(free, arrival)
+/// + size / rate, with every change of capacity at its own time.
 pub(crate) struct Transmitter<P> {
     player: Player,
     rate: Rate,
@@ -19,8 +19,8 @@ pub(crate) struct Transmitter<P> {
 }
 
 /// Work beyond the packet that ended at `at`, because ends are rounded up to a
-/// nanosecond. A packet that begins exactly then takes it over, so many packets
-/// together are as exact as one.
+/// nanosecond. A packet that starts exactly then takes it over, so many packets together
+/// are as exact as one.
 struct Carry {
     at: Instant,
     work: u128,
@@ -28,7 +28,7 @@ struct Carry {
 
 /// Next event of the transmitter.
 pub(crate) enum Step<P> {
-    /// The last bit of a packet left it.
+    /// The last bit of a packet left the transmitter.
     Sent {
         at: Instant,
         item: Item<P>,
@@ -94,12 +94,12 @@ impl<P> Transmitter<P> {
         self.service.as_ref().map(|s| s.item.info.size)
     }
 
-    /// End of the present transmission at a constant rate.
+    /// Returns the end of the current transmission at a constant rate.
     pub fn finish(&self) -> Option<Instant> {
         self.service.as_ref()?.finish
     }
 
-    /// Time of the next change of capacity.
+    /// Returns the time of the next change of capacity.
     pub fn next_change(&self) -> Option<Instant> {
         self.next_rate.map(|(at, _)| at)
     }
@@ -154,7 +154,7 @@ impl<P> Transmitter<P> {
         });
     }
 
-    /// Sets the capacity to `rate` from now on, in place of any schedule.
+    /// Sets the capacity to `rate` from now on, replacing any schedule.
     pub fn set_capacity(&mut self, at: Instant, rate: Rate) {
         self.player = Player::Ended;
         self.next_rate = None;
@@ -168,8 +168,8 @@ impl<P> Transmitter<P> {
         Some(service.item)
     }
 
-    /// Time from `now`, at the present rate, to transmit the rest of the
-    /// present packet and `backlog` after it; `None` in an outage.
+    /// Returns the time from `now`, at the current rate, to transmit the rest of the
+    /// current packet and `backlog` after it; `None` in an outage.
     pub fn time_for(&self, now: Instant, backlog: Bytes) -> Option<Duration> {
         let left = self.service.as_ref().map_or(0, |s| {
             s.work.saturating_sub(work_done(self.rate, s.since, now))
@@ -227,14 +227,14 @@ fn end(at: Instant, work: u128, rate: Rate) -> Option<Instant> {
     at.as_nanos().checked_add(nanos).map(Instant::from_nanos)
 }
 
-/// Transmission time, rounded up; `None` at rate zero and where it leaves no
+/// Returns the transmission time, rounded up; `None` at rate zero, or if it leaves no
 /// room on the clock for the propagation after it.
 fn time_for(work: u128, rate: Rate) -> Option<Duration> {
     let rate = rate.as_bps();
     if rate == 0 {
         return None;
     }
-    // A division of 64 bits is several times faster than one of 128.
+    // A 64-bit division is several times faster than a 128-bit one.
     let nanos = match u64::try_from(work) {
         Ok(work) => work.div_ceil(rate),
         Err(_) => u64::try_from(work.div_ceil(u128::from(rate))).ok()?,

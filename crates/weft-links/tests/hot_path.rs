@@ -8,8 +8,8 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Sends packets of four flows at 1.5 times the link's capacity, and takes out
-/// those that end.
+/// Sends packets of four flows at 1.5 times the link's capacity, and takes out those that
+/// end.
 fn run(link: &mut Link<u64>, now: &mut Instant, packets: u64) {
     for packet in 0..packets {
         *now += Duration::from_micros(800);

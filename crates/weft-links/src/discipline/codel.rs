@@ -9,11 +9,11 @@ const TARGET: Duration = Duration::from_millis(5);
 /// Time for which the delay must stay above the target; about the longest
 /// expected round trip (RFC 8289 section 4).
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Intervals. After a shorter pause, the next dropping cycle starts at the drop
+/// Number of intervals: after a shorter pause, the next dropping cycle starts at the drop
 /// rate of the previous one (RFC 8289 section 5.5).
 const MEMORY_INTERVALS: u64 = 16;
 
-/// A queue under CoDel (RFC 8289 section 5).
+/// Queue under CoDel (RFC 8289 section 5).
 pub(crate) struct CoDel<P> {
     pub fifo: Fifo<P>,
     control: Control,
@@ -113,8 +113,8 @@ impl Control {
         self.next_drop = now + self.spacing();
     }
 
-    /// Control law: the interval between drops shrinks with the square root of
-    /// their number.
+    /// Returns the interval between drops by the control law: it shrinks with the square
+    /// root of their number.
     fn spacing(&self) -> Duration {
         INTERVAL.mul_f64(1.0 / (self.count as f64).sqrt())
     }
@@ -130,7 +130,7 @@ impl Control {
             return Some((item, Verdict::Keep));
         }
         let until = *self.above_until.get_or_insert(now + INTERVAL);
-        // The interval has just started at its first packet; it must pass.
+        // The interval has just started at its first packet; it must pass first.
         let verdict = match now >= until {
             true => Verdict::MayDrop,
             false => Verdict::Keep,

@@ -3,21 +3,21 @@ use crate::queue::{Exits, Fifo, Item};
 use crate::{DropReason, Ecn};
 use weft_units::{Bytes, Duration, Instant};
 
-// RFC 9332 appendix A.1, figure 2, in its names.
+// Names as in RFC 9332 appendix A.1, figure 2.
 
 /// Coupling factor k: the marking probability of a scalable flow is k times the
 /// square root of the drop probability of a classic one.
 const COUPLING: f64 = 2.0;
 /// Target delay of the classic queue.
 const TARGET: Duration = Duration::from_millis(15);
-/// Tupdate: the lesser of the target and a third of the longest round trip.
+/// Tupdate: the smaller of the target and a third of the longest round trip.
 const UPDATE: Duration = Duration::from_millis(15);
 const RTT_MAX_S: f64 = 0.1;
 /// Integral and proportional gain per second of delay.
 const ALPHA: f64 = 0.1 * 0.015 / (RTT_MAX_S * RTT_MAX_S);
 const BETA: f64 = 0.3 / RTT_MAX_S;
-/// Highest drop probability of classic packets is 1 / k squared. There p' is 1
-/// / k and every scalable packet is marked.
+/// Highest base probability p'. At 1 / k, classic packets are dropped with probability 1
+/// / k squared and every scalable packet is marked.
 const MAX_BASE: f64 = 1.0 / COUPLING;
 /// Ramp of the scalable queue's own marking: start and length.
 const RAMP_FROM: Duration = Duration::from_micros(800);
@@ -42,13 +42,13 @@ pub(crate) struct DualPi2<P> {
     old_delay: Duration,
     /// Time of the next controller update, while it is active.
     next_update: Option<Instant>,
-    /// Positive: the classic queue is next.
+    /// Credit of the classic queue; if it is positive, that queue is next.
     classic_credit: i64,
     scalable_sum: Sum,
     classic_sum: Sum,
 }
 
-/// Spreads marks evenly: true when a sum of probabilities passes one.
+/// Sum of probabilities, which spreads marks evenly: it marks when it passes one.
 #[derive(Default)]
 struct Sum(f64);
 
@@ -130,8 +130,8 @@ impl<P> DualPi2<P> {
         exits: &mut Exits<P>,
     ) -> (Item<P>, Option<DropReason>) {
         let coupled = (COUPLING * self.base).min(1.0);
-        // Marking everything was not enough: drop scalable packets as often as
-        // classic ones (RFC 9332 appendix A.2).
+        // Marking everything was not enough: drop scalable packets with the same
+        // probability as classic ones (RFC 9332 appendix A.2).
         if coupled >= 1.0 && self.scalable_sum.passes(self.classic_probability()) {
             return (item, Some(DropReason::Aqm));
         }
@@ -164,8 +164,8 @@ impl<P> DualPi2<P> {
         self.base * self.base
     }
 
-    /// Applies all controller updates that are due until `now`. The queues do
-    /// not change between two calls.
+    /// Applies all controller updates that are due until `now`. The queues do not change
+    /// between two calls.
     fn update(&mut self, now: Instant) {
         while let Some(at) = self.next_update.filter(|at| *at <= now) {
             let delay = self.classic.age(at).max(self.scalable.age(at));
@@ -191,7 +191,7 @@ impl Sum {
     }
 }
 
-/// Marking probability at this delay.
+/// Returns the marking probability at this delay.
 fn ramp(delay: Duration) -> f64 {
     let over = delay.saturating_sub(RAMP_FROM);
     (over.as_secs_f64() / RAMP_RANGE.as_secs_f64()).min(1.0)

@@ -95,8 +95,8 @@ impl<P> FqCodel<P> {
                 return Some(item);
             }
             list.pop_front();
-            // An emptied new queue moves behind the old ones, so that a flow
-            // cannot stay new (RFC 8290 section 4.2).
+            // An emptied new queue moves behind the old ones, so that a flow cannot stay
+            // new (RFC 8290 section 4.2).
             if from_new && !self.old.is_empty() {
                 self.old.push_back(number);
             } else {

@@ -6,7 +6,7 @@ use weft_units::Instant;
 /// Whether a discipline marks ECN-capable packets instead of dropping them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EcnMarking {
-    /// Drops every packet alike.
+    /// Drops every packet, ECN-capable or not.
     #[default]
     Off,
     /// Marks ECN-capable packets.
@@ -29,7 +29,7 @@ pub(super) fn signal<P>(
     None
 }
 
-/// Form of a link specification.
+/// Writes the form of a link specification.
 impl fmt::Display for EcnMarking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

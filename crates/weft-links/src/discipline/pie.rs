@@ -24,21 +24,19 @@ const SCALES: [(f64, f64); 6] = [
     (0.01, 1.0 / 8.0),
     (0.1, 1.0 / 2.0),
 ];
-/// Largest increase at once of a probability above the last scale (RFC 8033
-/// section 5.5).
+/// Largest single increase of a probability above the last scale (RFC 8033 section 5.5).
 const MOST_RISE: f64 = 0.02;
 /// Decay of the probability per update without delay (RFC 8033 section 4.2).
 const DECAY: f64 = 0.98;
-/// Bytes that may always wait, two packets of MEAN_PKTSIZE; and the probability
-/// below which half the target delay may (RFC 8033 section 4.1 and appendix A).
+/// Bytes that may always wait, two packets of MEAN_PKTSIZE; and the probability below
+/// which half the target delay may always wait (RFC 8033 section 4.1 and appendix A).
 const FREE_BYTES: Bytes = Bytes(2 * 1024);
 const FREE_PROBABILITY: f64 = 0.2;
-/// Sums of probabilities: below the first no packet is dropped, at the second
-/// one is (RFC 8033 section 5.4).
+/// Sums of probabilities: below the first, no packet is dropped; at the second, a packet
+/// is always dropped (RFC 8033 section 5.4).
 const FIRST_CHANCE: f64 = 0.85;
 const LAST_CHANCE: f64 = 8.5;
-/// Above this probability ECN-capable packets are dropped too (RFC 8033
-/// section 5.1).
+/// Probability above which ECN-capable packets are also dropped (RFC 8033 section 5.1).
 const MOST_MARKING: f64 = 0.1;
 
 /// Queue under PIE (RFC 8033). Active from the first waiting packet on; its

@@ -17,9 +17,9 @@ weft_units::named! {
     pub enum Network: "network" {
         /// Access points with gaps between them.
         Wifi = "wifi",
-        /// A cellular carrier with good coverage.
+        /// Cellular carrier with good coverage.
         Lte = "lte",
-        /// A second carrier, with less capacity.
+        /// Second carrier, with less capacity.
         Lte2 = "lte2",
     }
 }
@@ -27,9 +27,8 @@ weft_units::named! {
 /// Correlation of the two directions of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DirectionCorrelation {
-    /// WiFi: identical, because both directions take turns on one channel.
-    /// Cellular: as measured, and where no measurement exists, common coverage
-    /// only.
+    /// WiFi: identical, because both directions take turns on one channel. Cellular: as
+    /// measured; without measurements, only common coverage.
     #[default]
     AsMeasured,
     /// Identical capacity.
@@ -49,7 +48,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The profile itself.
+    /// Profile without scaling.
     pub const PROFILE: Scale = Scale {
         rate: 100,
         dips: 100,
@@ -58,7 +57,7 @@ impl Scale {
     /// Range of the percentages in a link specification.
     const PER_CENT: std::ops::RangeInclusive<u32> = 1..=1000;
 
-    /// Takes a part such as `rate=50%`; returns whether it was one.
+    /// Takes a part such as `rate=50%`; returns whether it was a valid part.
     pub(super) fn take(&mut self, part: &str) -> bool {
         let read = || {
             let (name, share) = part.split_once('=')?;
@@ -74,7 +73,7 @@ impl Scale {
         true
     }
 
-    /// A share as a factor.
+    /// Returns a share as a factor.
     pub(super) fn factor(share: u32) -> f64 {
         f64::from(share) / 100.0
     }

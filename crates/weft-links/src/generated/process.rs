@@ -2,8 +2,8 @@ use super::conditions::Scale;
 use super::profile::{Common, Dips, Profile, Wander};
 use weft_units::{Duration, Rate, Rng};
 
-/// Time for which a rate holds. Chosen by us: about the averaging time of a
-/// cell's scheduler, and far shorter than a call notices.
+/// Time for which a rate applies. Chosen by us: about the averaging time of a cell's
+/// scheduler, and far shorter than a call notices.
 pub(super) const SLOT: Duration = Duration::from_millis(100);
 
 /// Capacity as a product: the typical rate, a slow and a fast component
@@ -24,8 +24,7 @@ pub(super) struct Process {
     outages: Coverage,
 }
 
-/// Autoregressive normal process of variance one, a share of which both
-/// directions have in common.
+/// Autoregressive normal process of variance one; both directions share a part of it.
 #[derive(Clone, Debug)]
 struct Component {
     common: Walk,
@@ -40,7 +39,7 @@ struct Walk {
     value: f64,
 }
 
-/// Next or present dip, in seconds.
+/// Next or current dip, in seconds.
 #[derive(Clone, Debug)]
 struct Coverage {
     rng: Rng,
@@ -51,8 +50,8 @@ struct Coverage {
 }
 
 impl Process {
-    /// Capacity of one of two directions: the first generator draws the part in
-    /// `common`, the second one the rest.
+    /// Creates the capacity of one of two directions: the first generator draws the part
+    /// in `common`, the second one the rest.
     pub fn new(
         profile: &'static Profile,
         scale: Scale,
@@ -121,7 +120,7 @@ impl Walk {
         Walk { rng, value }
     }
 
-    /// Draws a new level, for another cell.
+    /// Draws a new level, as in another cell.
     fn draw(&mut self) {
         self.value = self.rng.normal();
     }
@@ -145,7 +144,7 @@ impl Coverage {
         coverage
     }
 
-    /// Remaining share of the capacity over `length` seconds from `now`.
+    /// Returns the remaining share of the capacity over `length` seconds from `now`.
     fn over(&mut self, now: f64, length: f64, dips: &Dips) -> f64 {
         if now > self.end + dips.ramp {
             self.draw(dips, now);

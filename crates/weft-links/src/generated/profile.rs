@@ -34,7 +34,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// This correlation, unless `ways` overrides it.
+    /// Returns this correlation, unless `ways` overrides it.
     pub fn overridden(self, ways: DirectionCorrelation) -> Common {
         match ways {
             DirectionCorrelation::AsMeasured => self,
@@ -50,7 +50,7 @@ const NOTHING: Common = common(0.0, 0.0, false);
 /// (docs/models/links.md): the level is partly shared; one direction can stop
 /// while the other continues.
 const AS_MEASURED: Common = common(0.5, 0.0, false);
-/// Chosen by us where no measurement covers both directions: the level as for
+/// Chosen by us for links without measurements of both directions: the level as for
 /// driving, and no coverage in one direction means none in the other.
 const COVERAGE: Common = common(0.5, 0.0, true);
 

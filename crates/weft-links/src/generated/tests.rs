@@ -96,7 +96,7 @@ fn half_the_capacity_is_half_in_every_slot_and_longer_dips_take_more() {
         let slots = (0..20).flat_map(|seed| rates(generated, seed));
         slots.filter(|rate| *rate == Rate::ZERO).count() as f64
     };
-    // 4 s of 14 + 4 + ramps become 8 of 18 + 4 + ramps.
+    // 4 s of 14 + 4 + ramps become 8 s of 18 + 4 + ramps.
     let share = outages(200) / outages(100);
     assert!((1.4..2.1).contains(&share), "{share}");
 }
@@ -129,7 +129,7 @@ fn only_moving_stations_lose_coverage() {
     }
 }
 
-/// Capacities of both directions of a link with this seed.
+/// Returns the capacities of both directions of a link with this seed.
 fn both_ways(generated: Generated, seed: u64) -> [Vec<Rate>; 2] {
     ["forward", "backward"].map(|direction| {
         let mut generated = generated;

@@ -15,7 +15,7 @@ fn share(lost: &[bool]) -> f64 {
     lost.iter().filter(|l| **l).count() as f64 / lost.len() as f64
 }
 
-/// Mean number of consecutive losses.
+/// Returns the mean number of consecutive losses.
 fn mean_burst(lost: &[bool]) -> f64 {
     let bursts = lost.chunk_by(|a, b| a == b).filter(|run| run[0]);
     let lengths: Vec<usize> = bursts.map(<[bool]>::len).collect();
@@ -43,8 +43,8 @@ fn bursts_have_the_share_and_length_that_were_asked_for() {
     let model = GilbertElliott::of_bursts(0.02, 5.0).unwrap();
     for seed in 0..5 {
         let lost = losses(model, seed);
-        // 800 bursts with a deviation of about their mean each, so 5 % in
-        // their number and length; four deviations with both combined.
+        // 800 bursts with a deviation of about their mean each, so 5 % in their number
+        // and length; the bounds are four deviations with both combined.
         let (share, length) = (share(&lost), mean_burst(&lost));
         assert!((0.0155..0.0245).contains(&share), "{share}");
         assert!((4.3..5.7).contains(&length), "{length}");
@@ -63,7 +63,8 @@ fn the_stationary_loss_of_the_full_model_is_that_of_its_chain() {
     assert!((model.mean_loss() - 0.108).abs() < 1e-12);
     let shares: Vec<f64> = (0..10).map(|seed| share(&losses(model, seed))).collect();
     let mean = shares.iter().sum::<f64>() / 10.0;
-    // 2,000,000 packets, 16,000 bad stretches: about 1 %; four times that.
+    // 2,000,000 packets with 16,000 bad periods give a deviation of about 1 %; the bounds
+    // are four times that.
     assert!((0.1037..0.1123).contains(&mean), "{mean}");
 }
 

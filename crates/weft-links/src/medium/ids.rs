@@ -1,4 +1,4 @@
-/// Sender on a medium, with a queue there; counted from zero.
+/// Sender on a medium, where it has a queue; counted from zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct StationId(pub u16);
 

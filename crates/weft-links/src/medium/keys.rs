@@ -1,4 +1,4 @@
-//! Keys that cells of all kinds have in common in their text form.
+//! Keys that cells of all kinds share in their text form.
 
 use crate::spec::values::{self, AqmName};
 use crate::{Aqm, EcnMarking, QueueLimit, SpecError};
@@ -12,8 +12,7 @@ pub(super) struct Alone<'t> {
     pub cell: Pairs<'t>,
     /// Keys of the station.
     pub there: Pairs<'t>,
-    /// Keys of the station in the reverse direction, including those that do
-    /// not differ.
+    /// Keys of the station in the reverse direction, including those that are the same.
     pub back: Pairs<'t>,
     /// Whether a key sets the length of a queue.
     pub has_queue: bool,
@@ -66,10 +65,10 @@ fn pairs<'t>(text: &'t str, known: &[&'static str]) -> Result<Pairs<'t>, SpecErr
     Ok(pairs)
 }
 
-/// A full packet of Ethernet without its check sequence (IEEE 802.3 clause 3.2.7).
+/// Full packet of Ethernet without its check sequence (IEEE 802.3 clause 3.2.7).
 const PACKET: Bytes = Bytes(1514);
 
-/// Keys of a queue.
+/// Values of a queue's keys.
 #[derive(Default)]
 pub(super) struct QueueKeys {
     pub limit: Option<Bytes>,
@@ -78,7 +77,7 @@ pub(super) struct QueueKeys {
 }
 
 impl QueueKeys {
-    /// Reads the key if it is one of a queue; returns whether it is.
+    /// Reads the key if it belongs to a queue; returns whether it does.
     pub fn read(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
         match key {
             "queue" => match values::queue(value)? {
@@ -107,7 +106,7 @@ impl QueueKeys {
 
 pub(super) fn decibels(key: &'static str, value: &str) -> Result<f64, SpecError> {
     let number = value.strip_suffix("dB").and_then(quantity::decimal);
-    // Chosen by us: no received signal is further above the noise.
+    // Chosen by us: no received signal exceeds the noise by more.
     let found = number.filter(|db| *db <= 100.0);
     found.ok_or_else(|| values::bad(key, value, "write decibels as 10dB, up to 100dB"))
 }

@@ -51,7 +51,7 @@ impl<P> Lte<P> {
         }
     }
 
-    /// Carrier of the direction in which the station sends, and the station's
+    /// Returns the carrier of the direction in which the station sends, and the station's
     /// number there.
     fn of(&self, station: StationId) -> (&Carrier<P>, usize) {
         match station.0 == self.base_station {

@@ -29,24 +29,24 @@ pub(crate) trait Model<P> {
     fn restore(&mut self, now: Instant, station: StationId);
     fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime;
 
-    /// Use of a cell's channel: carrying one exchange, idle, and wasted.
+    /// Returns the use of a cell's channel: carrying one exchange, idle, and wasted.
     fn channel_time(&mut self, _now: Instant, _channel: ChannelId) -> Option<ServiceTime> {
         None
     }
-    /// Transmission counters of a station of a cell.
+    /// Returns the transmission counters of a station of a cell.
     fn radio(&self, _station: StationId) -> Option<RadioCounters> {
         None
     }
-    /// Time that the medium spent on packets for a station, where it assigns
-    /// its time to receivers.
+    /// Returns the time that the medium spent on packets for a station, if it assigns its
+    /// time to receivers.
     fn carried_to(&mut self, _now: Instant, _station: StationId) -> Option<Duration> {
         None
     }
 
     fn port(&self, station: StationId) -> &Port<P>;
-    /// Port of the station, to change its line from `now` on.
+    /// Returns the port of the station, to change its line from `now` on.
     fn port_mut(&mut self, now: Instant, station: StationId) -> &mut Port<P>;
-    /// Packets of the station on the medium, from waiting to ended but not
+    /// Returns the packets of the station on the medium, from waiting to ended but not
     /// polled.
     fn in_flight(&self, station: StationId) -> Tally;
 }

@@ -4,10 +4,10 @@ use crate::queue::{Exits, Item, Refused};
 use crate::{Counters, DropReason, PacketInfo, Tally};
 use weft_units::{Bytes, Deadline, Duration, Instant};
 
-/// Entry and exit of a station's packets on every medium: a switch, the line
-/// from the medium to the receiver, and the counters. The medium itself decides
-/// waiting and service: it takes a packet with [`Port::admit`] and hands it
-/// over with [`Port::send`] after the transmission, or to [`Port::exits`].
+/// Entry and exit of a station's packets on every medium: a switch, the line from the
+/// medium to the receiver, and the counters. The medium itself decides about waiting and
+/// service: it takes a packet with [`Port::admit`] and passes it to [`Port::send`] after
+/// the transmission, or to [`Port::exits`].
 pub(crate) struct Port<P> {
     switch: Switch,
     line: Line<P>,
@@ -46,17 +46,17 @@ impl<P> Port<P> {
         Some(item)
     }
 
-    /// Exits for packets that are not transmitted or not received.
+    /// Returns the exits for packets that are not transmitted or not received.
     pub fn exits(&mut self) -> &mut Exits<P> {
         &mut self.exits
     }
 
-    /// Sends a packet, whose last bit left at `at`, down the line.
+    /// Sends a packet, whose last bit left at `at`, over the line.
     pub fn send(&mut self, at: Instant, item: Item<P>, queued_for: Duration) {
         self.line.send(at, item, queued_for);
     }
 
-    /// Returns the next packet that has ended by `now`, in order of time.
+    /// Returns the next packet that has ended by `now`, in time order.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         let arrival = self.line.front().map(|t| t.at).filter(|at| *at <= now);
@@ -87,19 +87,19 @@ impl<P> Port<P> {
         }
     }
 
-    /// Time at which the next packet ends that has already left the medium;
-    /// every other packet ends later.
+    /// Returns the end of the next packet that has already left the medium; every other
+    /// packet ends later.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let deadline = |at, reason| Some(Deadline { at, reason });
         if let Some(refused) = self.exits.refused.front() {
             return deadline(refused.at, "drop");
         }
-        // The line keeps the order: nothing arrives before its front.
+        // The line keeps the order: nothing arrives before its first packet.
         deadline(self.line.front()?.at, "arrival")
     }
 
-    /// Earliest arrival of a packet that leaves the medium at `at`.
+    /// Returns the earliest arrival of a packet that leaves the medium at `at`.
     pub fn arrival(&self, at: Instant) -> Instant {
         at + self.line.shortest()
     }
@@ -133,7 +133,7 @@ impl<P> Port<P> {
         &self.exits.counters
     }
 
-    /// Number and size of the packets that are travelling, or that have ended
+    /// Returns the number and size of the packets that are travelling, or that have ended
     /// but were not polled yet.
     pub fn in_flight(&self) -> Tally {
         let travelling = self.line.iter().map(|t| t.item.info.size);

@@ -1,21 +1,20 @@
 /// Transmission counters of a station of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RadioCounters {
-    /// Transmissions: each of one frame or of an aggregate, or of one transport
-    /// block.
+    /// Transmissions: each consists of one frame, an aggregate, or one transport block.
     pub attempts: u64,
     /// Transmissions at the same time as another station's.
     pub collisions: u64,
-    /// Frames sent, each attempt counted.
+    /// Frames sent, counting each attempt.
     pub frames: u64,
     /// Frames sent again.
     pub again: u64,
-    /// Transmissions without a single received frame.
+    /// Transmissions of which no frame was received.
     pub failed: u64,
 }
 
 impl RadioCounters {
-    /// Sum of both.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(&self, other: &RadioCounters) -> RadioCounters {
         RadioCounters {
@@ -27,7 +26,7 @@ impl RadioCounters {
         }
     }
 
-    /// Difference to `earlier`.
+    /// Returns the difference to `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &RadioCounters) -> RadioCounters {
         RadioCounters {

@@ -1,21 +1,20 @@
 use weft_units::{Duration, Instant};
 
-/// Service that a medium gave to one of its stations so far. The three times
-/// add up exactly to the time since the medium's epoch; a station could have
-/// used `used + idle`.
+/// Service that a medium gave to one of its stations so far. The three times add up
+/// exactly to the time since the medium's epoch; a station could have used `used + idle`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ServiceTime {
-    /// The medium transmitted the station's packets.
+    /// Time in which the medium transmitted the station's packets.
     pub used: Duration,
-    /// The medium was free for the station, which had no packets.
+    /// Time in which the medium was free for the station, which had no packets.
     pub idle: Duration,
-    /// The medium was unavailable to the station: another one used it, or no
-    /// station could (an outage, a station that is switched off, the pause
-    /// before a turn).
+    /// Time in which the medium was unavailable to the station: another one used it, or
+    /// no station could (an outage, a station that is switched off, the pause before a
+    /// turn).
     pub blocked: Duration,
 }
 
-/// Present state of a medium for a station.
+/// Current state of a medium for a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Service {
     Used,
@@ -23,7 +22,7 @@ pub(crate) enum Service {
     Blocked,
 }
 
-/// Adds up a station's [`ServiceTime`].
+/// Sums up a station's [`ServiceTime`].
 pub(crate) struct Meter {
     present: Service,
     since: Instant,
@@ -31,13 +30,13 @@ pub(crate) struct Meter {
 }
 
 impl ServiceTime {
-    /// Sum of the three: the age of the medium.
+    /// Returns the sum of the three: the age of the medium.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.used + self.idle + self.blocked
     }
 
-    /// Difference to `earlier`.
+    /// Returns the difference to `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &ServiceTime) -> ServiceTime {
         ServiceTime {
@@ -66,7 +65,7 @@ impl Meter {
         }
     }
 
-    /// Sets the state from `at` on; time does not decrease.
+    /// Sets the state from `at` on; time must not decrease.
     #[inline]
     pub fn set(&mut self, at: Instant, service: Service) {
         if self.present != service {

@@ -24,15 +24,15 @@ pub(super) enum KindSpec {
 }
 
 impl MediumSpec {
-    /// Two stations that share nothing:
-    /// [`WiredDirection::Forward`](crate::WiredDirection) carries the packets
-    /// of the first one, `Backward` those of the second.
+    /// Creates two stations that share nothing:
+    /// [`WiredDirection::Forward`](crate::WiredDirection) carries the packets of the
+    /// first one, `Backward` those of the second.
     #[must_use]
     pub fn wired(forward: LinkSpec, backward: LinkSpec) -> MediumSpec {
         MediumSpec(KindSpec::Wired(Box::new([forward, backward])))
     }
 
-    /// WiFi cell: its stations in the order of the specification, followed by
+    /// Creates a WiFi cell: its stations in the order of the specification, followed by
     /// the access point.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl MediumSpec {
         Ok(MediumSpec(KindSpec::Wifi(Box::new(spec))))
     }
 
-    /// LTE cell: its terminals in the order of the specification, followed by
+    /// Creates an LTE cell: its terminals in the order of the specification, followed by
     /// the base station.
     ///
     /// # Errors
@@ -80,9 +80,8 @@ impl MediumSpec {
         Ok(Some(MediumSpec(kind)))
     }
 
-    /// Two stations that take turns on one channel, for tests: one sends a
-    /// packet at the capacity of `station`, then the other one can send after
-    /// `pass`.
+    /// Creates two stations that take turns on one channel, for tests: one sends a packet
+    /// at the capacity of `station`, then the other one can send after `pass`.
     #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub fn token_ring(station: LinkSpec, pass: Duration) -> MediumSpec {
@@ -92,7 +91,7 @@ impl MediumSpec {
         })))
     }
 
-    /// The WiFi cell, if the medium is one.
+    /// Returns the WiFi cell, if the medium is one.
     #[must_use]
     pub fn wifi_spec(&self) -> Option<&WifiSpec> {
         match &self.0 {
@@ -101,7 +100,7 @@ impl MediumSpec {
         }
     }
 
-    /// The LTE cell, if the medium is one.
+    /// Returns the LTE cell, if the medium is one.
     #[must_use]
     pub fn lte_spec(&self) -> Option<&LteSpec> {
         match &self.0 {
@@ -110,7 +109,7 @@ impl MediumSpec {
         }
     }
 
-    /// Number of stations.
+    /// Returns the number of stations.
     #[must_use]
     pub fn station_count(&self) -> u16 {
         match &self.0 {
@@ -122,22 +121,22 @@ impl MediumSpec {
         }
     }
 
-    /// Stations in order; the last one of a cell is its access point or base
+    /// Returns the stations in order; the last one of a cell is its access point or base
     /// station.
     pub fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
         (0..self.station_count()).map(StationId)
     }
 
-    /// Whether the medium carries packets between these stations: in a cell,
-    /// only to and from the last one, its access point or base station.
+    /// Returns whether the medium carries packets between these stations: in a cell, only
+    /// to and from the last one, its access point or base station.
     #[must_use]
     pub fn carries(&self, from: StationId, to: StationId) -> bool {
         let middle = StationId(self.station_count() - 1);
         from != to && (from == middle || to == middle)
     }
 
-    /// Link on which only this station sends, with a known capacity. `None`
-    /// where stations share.
+    /// Returns the link on which only this station sends, with a known capacity. `None`
+    /// if stations share the medium.
     #[must_use]
     pub fn link(&self, station: StationId) -> Option<&LinkSpec> {
         match &self.0 {
@@ -148,7 +147,7 @@ impl MediumSpec {
         }
     }
 
-    /// Mutable form of [`MediumSpec::link`].
+    /// Returns the link like [`MediumSpec::link`], but mutable.
     #[must_use]
     pub fn link_mut(&mut self, station: StationId) -> Option<&mut LinkSpec> {
         match &mut self.0 {
@@ -159,10 +158,10 @@ impl MediumSpec {
         }
     }
 
-    /// Gives seeds to generated traces that have none: this generator draws the
-    /// part of each direction alone, `place` the part that both directions
-    /// share. Pass the same `place` for all media with a common shared part, or
-    /// this generator again.
+    /// Gives seeds to generated traces that have none: this generator draws the part of
+    /// each direction alone, `place` the part that both directions share. Pass the same
+    /// `place` for all media with a common shared part, or otherwise this generator
+    /// again.
     pub fn seed_traces(&mut self, rng: &Rng, place: &Rng) {
         match &mut self.0 {
             KindSpec::Wired(links) => wired::seed_traces(links, rng, place),

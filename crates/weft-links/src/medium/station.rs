@@ -6,9 +6,9 @@ use crate::queue::{Item, Limit};
 use crate::{Aqm, Capacity, Counters, PacketInfo, QueueLimit, Tally};
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
-/// Station with one queue for all its packets, under a discipline and a limit.
-/// The medium serves it: it takes a packet with [`Station::next`] and hands it
-/// over with [`Station::send`] after the transmission.
+/// Station with one queue for all its packets, under a discipline and a limit. The medium
+/// serves it: it takes a packet with [`Station::next`] and passes it to [`Station::send`]
+/// after the transmission.
 pub(crate) struct Station<P> {
     port: Port<P>,
     limit: Limit,
@@ -20,7 +20,7 @@ pub(crate) struct Station<P> {
 pub(crate) enum Admission {
     /// The packet waits, and the limit applies.
     Waits,
-    /// The medium takes the packet at once, so it needs no room.
+    /// The medium takes the packet immediately, so it needs no room.
     GoesThrough,
 }
 
@@ -34,7 +34,7 @@ impl<P> Station<P> {
         }
     }
 
-    /// Adds a packet to the queue, or refuses it.
+    /// Adds a packet to the queue, or rejects it.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, info: PacketInfo, packet: P, admission: Admission) {
         let Some(item) = self.port.admit(now, info, packet) else {
@@ -52,24 +52,24 @@ impl<P> Station<P> {
         self.queue.pop(at, self.port.exits())
     }
 
-    /// Sends a packet, whose last bit left at `at`, down the line.
+    /// Sends a packet, whose last bit left at `at`, over the line.
     pub fn send(&mut self, at: Instant, item: Item<P>, queued_for: Duration) {
         self.port.send(at, item, queued_for);
     }
 
-    /// Same as [`Port::poll`].
+    /// Returns the next packet that has ended, like [`Port::poll`].
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         self.port.poll(now)
     }
 
-    /// Same as [`Port::poll_timeout`].
+    /// Returns the next deadline, like [`Port::poll_timeout`].
     #[inline]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         self.port.poll_timeout()
     }
 
-    /// Earliest arrival of a packet that leaves the medium at `at`.
+    /// Returns the earliest arrival of a packet that leaves the medium at `at`.
     pub fn arrival(&self, at: Instant) -> Instant {
         self.port.arrival(at)
     }
@@ -93,7 +93,7 @@ impl<P> Station<P> {
         self.limit = Limit::new(limit, capacity, self.line().delay());
     }
 
-    /// Applies a limit in time to this rate from now on.
+    /// Applies this rate to a limit in time from now on.
     pub fn limit_to_rate(&mut self, rate: Rate) {
         self.limit.on_rate(rate);
     }
@@ -110,7 +110,7 @@ impl<P> Station<P> {
         self.port.line_mut()
     }
 
-    /// Bytes in the queue.
+    /// Returns the bytes in the queue.
     pub fn backlog(&self) -> Bytes {
         self.queue.backlog()
     }
@@ -131,9 +131,8 @@ impl<P> Station<P> {
         &mut self.port
     }
 
-    /// Number and size of the station's packets that wait, are being
-    /// transmitted (`in_service`), are travelling, or have ended but were not
-    /// polled yet.
+    /// Returns the number and size of the station's packets that wait, are being
+    /// transmitted (`in_service`), are travelling, or have ended but were not polled yet.
     pub fn in_flight(&self, in_service: Option<Bytes>) -> Tally {
         let waiting = Tally {
             packets: self.queue.len() as u64,

@@ -1,5 +1,5 @@
-//! Properties that hold on every medium, and tests of the two media without
-//! tests of their own: the wired one and the one for tests.
+//! Properties that hold on every medium, and tests of the two media without tests of
+//! their own: the wired one and the one for tests.
 
 pub mod property;
 
@@ -45,7 +45,7 @@ proptest! {
     }
 }
 
-/// All packets until the medium is silent or this time is reached.
+/// Returns all packets until the medium is silent or this time is reached.
 fn run<P>(medium: &mut Medium<P>, end: Instant) -> Vec<(StationId, Departure<P>)> {
     let mut out = Vec::new();
     while let Some((channel, at)) = first(medium).filter(|(_, at)| *at <= end) {
@@ -94,7 +94,8 @@ fn a_wired_medium_is_used_idle_or_without_capacity_in_each_direction_by_itself()
     medium.enqueue(at_ms(0), A, B, FULL, 0);
     medium.enqueue(at_ms(50), A, B, FULL, 1);
     run(&mut medium, at_ms(500));
-    // Half out at 6 ms, outage, then 12 ms for the half and 24 ms for the next.
+    // Half is sent at 6 ms, then an outage, then 12 ms for the other half and 24 ms for
+    // the next packet.
     assert_eq!(medium.service_time(at_ms(500), A), service(42, 364, 94));
     assert_eq!(medium.service_time(at_ms(500), B), service(0, 500, 0));
 }
@@ -113,7 +114,7 @@ fn a_station_that_is_cut_off_is_blocked_until_it_is_restored() {
 
 #[test]
 fn a_trace_is_used_while_it_has_opportunities() {
-    // Two opportunities of 1504 bytes, each over a millisecond of every ten.
+    // Two opportunities of 1504 bytes, each over a millisecond in every ten.
     let trace = Trace::mahimahi("any.up", "2\n10\n").unwrap();
     let forward = LinkSpec::new(trace, Duration::ZERO);
     let spec = MediumSpec::wired(forward.clone(), forward);
@@ -125,7 +126,7 @@ fn a_trace_is_used_while_it_has_opportunities() {
     let bytes = arrivals(&out).len() as u64 * 752;
     let time = medium.service_time(at_ms(100), A);
     assert_eq!(time.idle, Duration::ZERO);
-    // 1504 bytes per millisecond of use, whatever happens in between.
+    // 1504 bytes per millisecond of use, regardless of other events.
     assert_eq!(time.used, ms(bytes / 1504));
     assert_eq!(time.elapsed(), ms(100));
     let time = medium.service_time(at_ms(100), B);
@@ -170,8 +171,8 @@ fn a_ring_continues_when_the_token_holder_is_cut_off() {
 
 #[test]
 fn disciplines_serve_a_station_of_a_ring_as_they_serve_a_link() {
-    // One flow of many packets and one of a single packet: with one queue per
-    // flow, the single packet does not wait for the many.
+    // One flow has many packets and the other a single one: with one queue per flow, the
+    // single packet does not wait for the many.
     let wait_of_the_single_one = |aqm: &str| {
         let station = format!("rate=1mbit,queue=100kB,aqm={aqm}").parse().unwrap();
         let spec = MediumSpec::token_ring(station, ms(1));
@@ -190,7 +191,6 @@ fn disciplines_serve_a_station_of_a_ring_as_they_serve_a_link() {
         out.iter().find(|a| a.1 == 19).map(|a| a.3)
     };
     assert_eq!(wait_of_the_single_one("droptail"), Some(ms(19 * 12)));
-    // A turn of 1514 bytes lets two packets of the large flow go first (RFC
-    // 8290).
+    // A turn of 1514 bytes allows two packets of the large flow first (RFC 8290).
     assert_eq!(wait_of_the_single_one("fq_codel"), Some(ms(2 * 12)));
 }

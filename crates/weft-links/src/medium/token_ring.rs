@@ -1,8 +1,7 @@
-//! Two stations that take turns, for tests: the simplest medium with properties
-//! that no wired medium has. The station with the token sends one packet; then
-//! the token moves to the other station, if that one has a packet. Passing the
-//! token takes time in which no station sends. No station has a rate that is
-//! known beforehand.
+//! Two stations that take turns, for tests: the simplest medium with properties that no
+//! wired medium has. The station with the token sends one packet; then the token moves to
+//! the other station, if that has a packet. Passing the token takes time in which no
+//! station sends. No station's rate is known beforehand.
 
 use crate::line::Line;
 use crate::medium::model::Model;
@@ -21,7 +20,7 @@ pub(crate) struct TokenRingSpec {
     /// Specification of each station. The holder sends at the reference rate of
     /// the capacity.
     pub station: LinkSpec,
-    /// Time that the token takes to the other station.
+    /// Time that the token takes to reach the other station.
     pub pass: Duration,
 }
 
@@ -86,7 +85,7 @@ impl<P> TokenRing<P> {
         now
     }
 
-    /// Passes the token to the other station, or keeps it in place.
+    /// Passes the token to the other station, or keeps it.
     fn next_turn(&mut self, at: Instant) {
         let other = (self.holder + 1) % COUNT;
         if !self.stations[other].is_empty() {
@@ -107,7 +106,7 @@ impl<P> TokenRing<P> {
                 queued_for: item.age(at),
                 item,
             },
-            // It was switched off before the token arrived.
+            // The station was switched off before the token arrived.
             None if !self.stations[(self.holder + 1) % COUNT].is_empty() => {
                 return self.next_turn(at);
             }

@@ -73,19 +73,18 @@ struct Radio {
 /// State of the medium for stations that hear everything.
 #[derive(Clone, Copy)]
 enum Air {
-    /// The next transmission begins at this time, unless an earlier sender
-    /// appears.
+    /// The next transmission starts at this time, unless an earlier sender appears.
     Idle { next: Option<Instant> },
-    /// Overlapping networks transmit; the next sender that does not hear them
-    /// begins at time `next`.
+    /// Overlapping networks transmit; the next sender that does not hear them starts at
+    /// time `next`.
     Obss {
         until: Instant,
         next: Option<Instant>,
     },
     Busy {
         until: Instant,
-        /// End of the busy time for stations that do not transmit, also after a
-        /// missing answer or an undecodable frame.
+        /// End of the busy time for stations that do not transmit, also after a missing
+        /// answer or an undecodable frame.
         others_idle: Instant,
     },
 }
@@ -95,7 +94,7 @@ struct Transmission {
     lane: usize,
     /// Index of its rate in the sender's options.
     option: usize,
-    /// Number of its frames, and of those that survive noise.
+    /// Number of its frames, and number of those that survive noise.
     frames: u32,
     intact: u32,
     begun: Instant,
@@ -107,7 +106,7 @@ struct Transmission {
 }
 
 impl Transmission {
-    /// Duration including the answer, if there was one.
+    /// Returns the duration, including the answer if there was one.
     fn took(&self) -> Duration {
         let data = self.ended.saturating_since(self.begun);
         match self.is_answered {
@@ -219,8 +218,8 @@ impl<P> Model<P> for Wifi<P> {
         if self.contenders.is_active(index) || !self.senders[from].has_work(category) {
             return;
         }
-        // A packet that arrives at the end of an exchange really arrived during
-        // its data, before the answer: the medium was busy.
+        // A packet that arrives at the end of an exchange arrived during the data, before
+        // the answer: the medium was busy.
         let is_busy = matches!(self.air, Air::Busy { .. })
             || self.contenders.waits_for_obss(index)
             || self.busy_until == now;

@@ -10,15 +10,15 @@ use super::port::Port;
 use crate::{Capacity, ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId, Tally};
 use weft_units::{Deadline, Instant, Rng};
 
-/// Medium of two stations that share nothing. A direction is named after its
-/// sender: queues, counters and service belong to a sender on every medium, and
-/// here each sender has one receiver.
+/// Medium of two stations that share nothing. A direction is named after its sender: on
+/// every medium, queues, counters and service belong to a sender, and here each sender
+/// has one receiver.
 pub struct Wired<P> {
     links: [Link<P>; 2],
 }
 
 weft_units::named! {
-    /// The directions of a wired medium, by the station that sends.
+    /// Direction of a wired medium, named by the sending station.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
     pub enum WiredDirection: "direction" {
         /// From the first station, from left to right.
@@ -29,7 +29,7 @@ weft_units::named! {
 }
 
 impl WiredDirection {
-    /// Opposite direction.
+    /// Returns the opposite direction.
     #[must_use]
     pub const fn reversed(self) -> WiredDirection {
         match self {
@@ -38,7 +38,7 @@ impl WiredDirection {
         }
     }
 
-    /// Direction in which this station of a wired medium sends.
+    /// Returns the direction in which this station of a wired medium sends.
     #[must_use]
     pub fn of(station: StationId) -> Option<WiredDirection> {
         WiredDirection::ALL
@@ -46,7 +46,7 @@ impl WiredDirection {
             .find(|d| d.station() == station)
     }
 
-    /// Sender in this direction.
+    /// Returns the sender in this direction.
     #[must_use]
     pub const fn station(self) -> StationId {
         StationId(self.index() as u16)
@@ -73,21 +73,21 @@ impl<P> Wired<P> {
         }
     }
 
-    /// The link of one direction, its queue included.
+    /// Returns the link of one direction, including its queue.
     #[must_use]
     pub fn direction(&self, direction: WiredDirection) -> &Link<P> {
         &self.links[direction.index()]
     }
 
-    /// Mutable form of [`Wired::direction`].
+    /// Returns the link like [`Wired::direction`], but mutable.
     #[must_use]
     pub fn direction_mut(&mut self, direction: WiredDirection) -> &mut Link<P> {
         &mut self.links[direction.index()]
     }
 }
 
-/// Gives seeds to generated traces that have none, from the generator of both
-/// directions and that of their place.
+/// Gives seeds to generated traces that have none, from the generator of both directions
+/// and that of their place.
 pub(super) fn seed_traces(specs: &mut [LinkSpec; 2], rng: &Rng, place: &Rng) {
     for (spec, direction) in specs.iter_mut().zip(WiredDirection::ALL) {
         if let Capacity::Generated(generated) = &mut spec.capacity {
@@ -96,7 +96,7 @@ pub(super) fn seed_traces(specs: &mut [LinkSpec; 2], rng: &Rng, place: &Rng) {
     }
 }
 
-/// Each station has a channel of the same number.
+/// Each station has a channel with the same number.
 impl<P> Model<P> for Wired<P> {
     fn channel_count(&self) -> u16 {
         2

@@ -56,7 +56,7 @@ pub enum SpecError {
         /// Error of the reader.
         cause: String,
     },
-    /// Trace file where no files are read.
+    /// Trace file in a context that reads no files.
     #[error("trace={file}: no file is read here: write rate=5mbit or trace=generated:walking/lte")]
     NoFiles {
         /// File name as written.
@@ -74,7 +74,7 @@ pub enum SpecError {
 }
 
 impl SpecError {
-    /// Key of the wrong value; `None` if the whole specification is wrong.
+    /// Returns the key of the wrong value; `None` if the whole specification is wrong.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {

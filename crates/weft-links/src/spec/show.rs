@@ -3,8 +3,7 @@ use crate::{Aqm, Capacity, QueueLimit};
 use std::fmt;
 use weft_units::{Bytes, Duration, Rate};
 
-/// Writes the text form; a schedule, which has none, appears as its highest
-/// rate.
+/// Writes the text form; a schedule, which has no text form, appears as its highest rate.
 impl fmt::Display for LinkSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.capacity {

@@ -139,7 +139,7 @@ fn a_trace_is_read_by_the_caller() {
             assert!(message.contains(part), "{text}: no '{part}' in: {message}");
         }
     }
-    // Where no files are read, it says what else there is.
+    // If no files are read, the message names the alternatives.
     let message = message("trace=a.csv");
     assert!(message.contains("generated:walking/lte"), "{message}");
 }

@@ -1,11 +1,11 @@
-//! The values of a link specification, each with its remedy.
+//! Values of a link specification, each with its remedy.
 
 use super::error::SpecError;
 use crate::{Aqm, EcnMarking, GilbertElliott, QueueLimit};
 use weft_units::{Bytes, Duration, Rate, quantity};
 
-/// Largest accepted values; chosen by us, so that arithmetic on the clock never
-/// comes near its range.
+/// Largest accepted values; chosen by us, so that arithmetic on the clock never comes
+/// near its range.
 const LONGEST: Duration = Duration::from_secs(3_600);
 const MAX_BDP: f64 = 1_000.0;
 const MAX_BURST_PACKETS: f64 = 1e6;
@@ -107,7 +107,7 @@ pub(crate) fn ecn(value: &str) -> Result<EcnMarking, SpecError> {
     }
 }
 
-/// Discipline with this name and ECN setting.
+/// Returns the discipline with this name and ECN setting.
 pub(crate) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, SpecError> {
     let or = |default| ecn.unwrap_or(default);
     match (name, ecn) {
@@ -125,7 +125,7 @@ pub(crate) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, Sp
         (AqmName::DualPi2, _) => Ok(Aqm::DualPi2),
         (AqmName::CoDel, _) => Ok(Aqm::CoDel(or(EcnMarking::Off))),
         (AqmName::Pie, _) => Ok(Aqm::Pie(or(EcnMarking::Off))),
-        // As deployed (Linux, tc-fq_codel(8)).
+        // Default as deployed (Linux, tc-fq_codel(8)).
         (AqmName::FqCodel, _) => Ok(Aqm::FqCodel(or(EcnMarking::On))),
     }
 }

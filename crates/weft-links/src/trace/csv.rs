@@ -1,4 +1,4 @@
-//! Tables: a time and a rate on each line, in the units that the titles name.
+//! Tables with a time and a rate on each line, in the units that the titles name.
 
 use super::titles::{Columns, Separator};
 use super::{MAX_SECONDS, Trace, TraceError, TracePosition, TraceProblem, content, end, transfers};
@@ -9,11 +9,11 @@ const MAX_RATE: f64 = 1e12;
 /// Highest rate of a table without titles in Mbit/s, as bits per second. Chosen
 /// by us: higher values mean another unit.
 const MAX_UNNAMED_MBPS: f64 = 1e10;
-/// Highest time in seconds: a clock that counts nanoseconds from 1970.
+/// Highest time in seconds, from a clock that counts nanoseconds since 1970.
 const MAX_TIME: f64 = 1e19;
 
-/// Meaning of the columns without a line of titles: with commas and semicolons the
-/// scenario's own format, with spaces and tabs that of most public sets of traces
+/// Meaning of the columns without a line of titles: with commas and semicolons, the
+/// scenario's own format; with spaces and tabs, the format of most public sets of traces
 /// (Mao et al. 2017, Pensieve; Akhtar et al. 2018, Oboe).
 const UNNAMED: &str = "without a line of titles, each line is second,bytes per second or, with \
                        spaces, second and Mbit/s; for other units write a line of titles, such as \
@@ -24,11 +24,11 @@ const DECIMAL: &str = "numbers have digits and a point, such as 1.5; with decima
                        the columns by semicolons";
 
 struct Row {
-    /// Seconds.
+    /// Time in seconds.
     time: f64,
     written: String,
     rate: Rate,
-    /// First character of the time in its line, from one.
+    /// Position of the first character of the time in its line, from one.
     column: usize,
 }
 
@@ -85,8 +85,7 @@ fn trace(name: &str, text: &str, rows: &[Row]) -> Result<Trace, TraceError> {
     Trace::new(name, steps.collect(), length).ok_or_else(|| place.error(TraceProblem::NoDuration))
 }
 
-/// Checks that each line is later than the one before it, and within a day of
-/// the first.
+/// Checks that each line is later than the previous one, and within a day of the first.
 fn check_order(
     place: TracePosition<'_>,
     first: Option<&Row>,

@@ -31,7 +31,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
     let Some(length) = slots.last().copied() else {
         return Err(place.error(TraceProblem::Empty));
     };
-    // A packet at the end of a round leaves at the beginning of the next.
+    // A packet at the end of a round leaves at the start of the next.
     slots.iter_mut().for_each(|ms| *ms %= length.max(1));
     slots.sort_unstable();
     Trace::new(name, steps(&slots, length), MILLISECOND * length)
@@ -59,7 +59,7 @@ fn millisecond(place: TracePosition<'_>, value: &str) -> Result<u64, TraceError>
     Ok(ms as u64)
 }
 
-/// Rate of each millisecond that differs from the one before.
+/// Returns the rate of each millisecond that differs from the previous one.
 fn steps(slots: &[u64], length: u64) -> Vec<(Duration, Rate)> {
     let mut steps: Vec<(Duration, Rate)> = Vec::new();
     let mut step = |ms: u64, rate| {

@@ -1,7 +1,7 @@
 use weft_units::{Duration, Rate};
 
-/// Share of the mean below which a link counts as out. Chosen by us: a call
-/// over it would freeze.
+/// Share of the mean below which a link counts as out. Chosen by us: a call over it would
+/// freeze.
 const OUT: f64 = 0.1;
 
 /// Statistics of a capacity over time, from its means over equal windows.
@@ -9,18 +9,18 @@ const OUT: f64 = 0.1;
 pub struct TraceStatistics {
     /// Mean over all windows.
     pub mean: Rate,
-    /// Standard deviation over mean.
+    /// Standard deviation divided by the mean.
     pub variation: f64,
     /// Correlation of consecutive windows, -1 to 1.
     pub correlation: f64,
     /// Share of windows below a tenth of the mean.
     pub outage_share: f64,
-    /// Mean length of consecutive such windows; zero if there are none.
+    /// Mean length of consecutive windows of this kind; zero if there are none.
     pub outage_length: Duration,
 }
 
 impl TraceStatistics {
-    /// Statistics of the means over windows of this length. An empty list
+    /// Returns the statistics of the means over windows of this length. An empty list
     /// counts as a permanent outage.
     #[must_use]
     pub fn of(windows: &[Rate], window: Duration) -> TraceStatistics {
@@ -46,7 +46,7 @@ impl TraceStatistics {
         }
     }
 
-    /// Mean of each value; outage lengths are weighted by the number of
+    /// Returns the mean of each value; outage lengths are weighted by the number of
     /// outages.
     #[must_use]
     pub fn mean_of(all: &[TraceStatistics]) -> TraceStatistics {

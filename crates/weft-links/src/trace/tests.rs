@@ -13,7 +13,7 @@ fn message(name: &str, text: &str) -> String {
 
 #[test]
 fn a_mahimahi_line_is_1504_bytes_in_its_millisecond() {
-    // Two at 0, one at 2, one at 5, which is the end: it leaves at 0 of the
+    // Two packets at 0, one at 2, and one at 5, which is the end: it leaves at 0 of the
     // next round. 1504 bytes in a millisecond are 12.032 Mbps.
     let trace = Trace::parse("lte.up", "0\n0\n2\n5\n").unwrap();
     let one = Rate::from_bps(12_032_000);
@@ -129,7 +129,7 @@ fn errors_name_the_line_the_column_and_the_remedy() {
     }
 }
 
-/// Rate of the first line and length of a trace.
+/// Returns the rate of the first line and the length of a trace.
 fn read(name: &str, text: &str) -> (Rate, Duration) {
     let trace = Trace::parse(name, text).unwrap_or_else(|e| panic!("{text:?}: {e}"));
     (trace.schedule().steps()[0].1, trace.length())
@@ -137,7 +137,7 @@ fn read(name: &str, text: &str) -> (Rate, Duration) {
 
 #[test]
 fn titles_name_the_units() {
-    // 1500 kbit/s for 2 s in each.
+    // 1500 kbit/s for 2 s in each table.
     for (titles, time, rate) in [
         ("time_ms,kbps", "1000", "1500"),
         ("time_s,throughput_mbps", "1", "1.5"),
@@ -270,7 +270,7 @@ fn windows_are_means_over_whole_stretches() {
     let kbps = |n| Rate::from_kbps(n);
     let two = trace.windows(ms(2_000));
     assert_eq!(two, [kbps(16), kbps(12)]);
-    // One and a half seconds: 8 and half of 24; then 24; then 4.
+    // Windows of one and a half seconds: 8 and half of 24; then 24; then 4.
     let odd = trace.windows(ms(1_500));
     assert_eq!(odd[..2], [Rate::from_bps(40_000 / 3), kbps(24)]);
     assert_eq!(trace.windows(ms(0)), []);
@@ -279,8 +279,8 @@ fn windows_are_means_over_whole_stretches() {
 
 #[test]
 fn statistics_are_those_of_a_worked_example() {
-    // 0, 0, 4, 4 Mbps: mean 2, deviation 2; neighbours (4 - 4 + 4) / 16 = 1/4;
-    // one outage of two seconds.
+    // 0, 0, 4, 4 Mbps: mean 2, deviation 2; neighbours (4 - 4 + 4) / 16 = 1/4; one outage
+    // of two seconds.
     let rates = [0, 0, 4, 4].map(Rate::from_mbps);
     let s = TraceStatistics::of(&rates, ms(1_000));
     assert_eq!(s.mean, Rate::from_mbps(2));
@@ -298,7 +298,7 @@ fn statistics_are_those_of_a_worked_example() {
     assert_eq!(none.variation, 0.0);
 }
 
-/// Bytes delivered by a link with this trace after each millisecond, with
+/// Returns the bytes delivered by a link with this trace after each millisecond, with
 /// packets always waiting.
 fn played(trace: Trace, until_ms: u64, size: u64) -> Vec<u64> {
     let mut spec = LinkSpec::new(Rate::ZERO, Duration::ZERO);
@@ -332,7 +332,7 @@ proptest! {
         let trace = Trace::parse("x.down", &text).unwrap();
         let delivered = played(trace, 150, 1504);
         for (t, bytes) in (0_u64..).zip(delivered) {
-            // Whole packets: all of the milliseconds before this one.
+            // Only whole packets: all those of the milliseconds before this one.
             let rounds = (0..t).map(|ms| ms % 50);
             let due = rounds.map(|ms| slots.iter().filter(|s| **s % 50 == ms).count() as u64);
             prop_assert_eq!(bytes, 1504 * due.sum::<u64>(), "after {} ms", t);

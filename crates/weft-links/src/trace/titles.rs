@@ -7,9 +7,9 @@ use super::{TraceError, TracePosition, TraceProblem};
 pub(super) enum Separator {
     Comma,
     Semicolon,
-    /// One tab.
+    /// A single tab.
     Tab,
-    /// Spaces or tabs, any number of them.
+    /// Any number of spaces or tabs.
     Space,
 }
 
@@ -30,9 +30,9 @@ pub(super) struct Columns {
 /// Quantity of a column.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Quantity {
-    /// Seconds of the unit; none where the title has no unit.
+    /// Time, with the seconds of its unit; `None` if the title has no unit.
     Time(Option<f64>),
-    /// Bits per second of the unit; none where the title has no unit.
+    /// Rate, with the bits per second of its unit; `None` if the title has no unit.
     Rate(Option<f64>),
     Other,
 }
@@ -71,7 +71,7 @@ const TIME_UNITS: [(&str, f64); 21] = [
     ("minute", 60.0),
     ("minutes", 60.0),
 ];
-/// Unit multiples, powers of ten.
+/// Multiples of a unit, as powers of ten.
 const MULTIPLES: [(&str, f64); 8] = [
     ("", 1.0),
     ("k", 1e3),
@@ -89,7 +89,7 @@ const TITLES: &str = "the titles must name one time and one rate with its unit, 
                       time_ms,rate_kbps";
 
 impl Separator {
-    /// Separator of this line; `None` for a single column.
+    /// Returns the separator of this line; `None` for a single column.
     pub fn of(line: &str) -> Option<Separator> {
         let line = line.trim();
         if line.contains(';') {
@@ -110,7 +110,7 @@ impl Separator {
         line.contains(',').then_some(Separator::Comma)
     }
 
-    /// Columns, each with its first character in the line, counted from one.
+    /// Returns the columns, each with its first character in the line, counted from one.
     pub fn fields(self, line: &str) -> Vec<(usize, &str)> {
         let parts: Vec<&str> = match self {
             Separator::Comma => line.split(',').collect(),
@@ -129,12 +129,12 @@ impl Separator {
         trimmed.collect()
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn count(self, line: &str) -> usize {
         self.fields(line).len()
     }
 
-    /// Number with a decimal point, where a comma can only be a decimal comma.
+    /// Returns the number with a decimal point, if a comma can only be a decimal comma.
     pub fn with_point(self, field: &str) -> String {
         match self {
             Separator::Comma => field.to_owned(),
@@ -149,7 +149,7 @@ fn is_word(field: &str) -> bool {
 }
 
 impl Columns {
-    /// Columns without titles: seconds, and Mbit/s if separated by spaces,
+    /// Returns the columns without titles: seconds, and Mbit/s if separated by spaces,
     /// otherwise bytes per second.
     pub fn unnamed(separator: Separator) -> Columns {
         let bits = match separator {
@@ -165,7 +165,7 @@ impl Columns {
         }
     }
 
-    /// Columns of a line of titles; `None` for a line of numbers.
+    /// Returns the columns of a line of titles; `None` for a line of numbers.
     pub fn of_titles(
         place: TracePosition<'_>,
         line: &str,
@@ -209,7 +209,7 @@ impl Columns {
         }))
     }
 
-    /// Columns of a comment above the numbers, if it names units.
+    /// Returns the columns of a comment above the numbers, if it names units.
     pub fn of_comment(comment: &str, separator: Separator) -> Option<Columns> {
         let place = TracePosition {
             trace: "",
@@ -220,7 +220,7 @@ impl Columns {
         Columns::of_titles(place, titles, separator).ok().flatten()
     }
 
-    /// Remedy for a line that does not fit.
+    /// Returns the remedy for a line that does not fit.
     pub fn remedy(&self, unnamed: &'static str) -> &'static str {
         match self.named {
             true => {
@@ -232,7 +232,7 @@ impl Columns {
     }
 }
 
-/// Quantity and unit of a column, from its title.
+/// Returns quantity and unit of a column, from its title.
 fn quantity(title: &str) -> Quantity {
     let title = title
         .trim_matches(['"', '\''])
@@ -262,8 +262,8 @@ fn quantity(title: &str) -> Quantity {
     }
 }
 
-/// Bits per second of a unit: `kbps`, `mbit/s`, `bytes/s`. `bytes` and `mbit`
-/// count as per second, also with a word for it after them.
+/// Returns the bits per second of a unit: `kbps`, `mbit/s`, `bytes/s`. `bytes` and `mbit`
+/// count as per second, also if a word for it follows.
 fn bits(word: &str, next: Option<&str>) -> Option<f64> {
     const SECONDS: [&str; 4] = ["s", "sec", "second", "seconds"];
     let (amount, per) = match word.split_once('/') {

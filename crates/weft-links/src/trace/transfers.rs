@@ -1,12 +1,11 @@
-//! Logs of a download in the form of the public sets of Telenor (Riiser et al.
-//! 2013, HSDPA) and Ghent (van der Hooft et al. 2016, 4G): six columns, of
-//! which the fifth is the bytes and the sixth the milliseconds of the last
-//! transfer.
+//! Logs of a download in the form of the public sets of Telenor (Riiser et al. 2013,
+//! HSDPA) and Ghent (van der Hooft et al. 2016, 4G): six columns, of which the fifth is
+//! the bytes and the sixth the milliseconds of the last transfer.
 
 use super::{MAX_SECONDS, Trace, TraceError, TracePosition, TraceProblem, content, end};
 use weft_units::{Duration, Rate};
 
-/// Time since 1970, time since the start, latitude, longitude, bytes,
+/// Number of columns: time since 1970, time since the start, latitude, longitude, bytes,
 /// milliseconds.
 pub(super) const COLUMNS: usize = 6;
 const REMEDY: &str = "six columns with spaces are the log of a download: two times, latitude, \
@@ -49,7 +48,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
     Trace::new(name, steps, length).ok_or_else(|| end(name, text).error(TraceProblem::NoDuration))
 }
 
-/// First character of a field, counted from one.
+/// Returns the first character of a field, counted from one.
 fn column(line: &str, field: Option<&str>) -> usize {
     let bytes = field.map_or(0, |field| field.as_ptr() as usize - line.as_ptr() as usize);
     line[..bytes].chars().count() + 1

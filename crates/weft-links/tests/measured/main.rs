@@ -1,8 +1,7 @@
-//! Generated traces compared with measured ones. The measured traces have other
-//! owners and are read from their own directory; without them, the tests cover
-//! only the generated ones.
-//! `cargo test -p weft-links --test measured -- --nocapture` prints the table
-//! of docs/models/links.md.
+//! Comparison of generated traces with measured ones. The measured traces have other
+//! owners and are read from their own directory; without them, the tests cover only the
+//! generated ones. `cargo test -p weft-links --test measured -- --nocapture` prints the
+//! table of docs/models/links.md.
 
 use std::fs;
 use std::path::PathBuf;
@@ -94,7 +93,7 @@ const PAIRS: [Pair; 9] = [
     },
 ];
 
-/// The directory of the measured traces, beside the project.
+/// Returns the directory of the measured traces, next to the project.
 fn directory() -> Option<PathBuf> {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let directory = root.join("../shared/data/traces");
@@ -120,7 +119,7 @@ fn statistics_of_measured(names: &[&str], window: Duration) -> Option<TraceStati
         .map(|all| TraceStatistics::mean_of(&all))
 }
 
-/// Window means of a generated trace.
+/// Returns the window means of a generated trace.
 fn windows(generated: Generated, seed: u64, window: Duration) -> Vec<Rate> {
     let slots = (window.as_nanos() / GeneratedRates::SLOT.as_nanos()) as usize;
     let rates: Vec<Rate> = generated
@@ -194,7 +193,7 @@ fn generated_traces_resemble_the_measured_ones_that_they_stand_for() {
     );
 }
 
-/// Prints and returns the statistics of both.
+/// Prints and returns the statistics of both traces.
 fn compare(pair: &Pair, window: Duration) -> (TraceStatistics, Option<TraceStatistics>) {
     let generated = statistics_of_generated(pair.generated, window);
     let measured = statistics_of_measured(pair.measured, window);
@@ -206,7 +205,7 @@ fn compare(pair: &Pair, window: Duration) -> (TraceStatistics, Option<TraceStati
     (generated, measured)
 }
 
-/// Correlation of the windows of two series (Pearson).
+/// Returns the correlation of the windows of two series (Pearson).
 fn correlation(a: &[Rate], b: &[Rate]) -> f64 {
     let n = a.len().min(b.len());
     let mbps = |rates: &[Rate]| -> Vec<f64> { rates[..n].iter().map(|r| r.as_mbps()).collect() };
@@ -219,7 +218,7 @@ fn correlation(a: &[Rate], b: &[Rate]) -> f64 {
     product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
 }
 
-/// Share of the windows below a quarter of the mean in one direction in which
+/// Returns the share of the windows below a quarter of the mean in one direction in which
 /// the other direction is also below a quarter of its mean.
 fn low_together(pairs: &[[Vec<Rate>; 2]]) -> f64 {
     let (mut low, mut both) = (0, 0);

@@ -4,9 +4,9 @@ use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 #[test]
 fn overload_fills_the_queue_to_its_limit_and_no_further() {
-    // 100 ms at 12 Mbps, a packet per millisecond: 100 packets wait beside the
-    // one in transmission. A packet that takes the last place just as one
-    // starts waits for all of them; a later one waits less.
+    // 100 ms at 12 Mbps with one packet per millisecond: 100 packets wait behind the one
+    // in transmission. A packet that takes the last place just as one starts waits for
+    // all of them; a later one waits less.
     let source = Source {
         kind: Kind::Constant(Rate::from_mbps(24)),
         ecn: Ecn::NotEct,
@@ -24,8 +24,8 @@ fn overload_fills_the_queue_to_its_limit_and_no_further() {
 
 #[test]
 fn reno_with_one_product_of_buffer_keeps_the_link_full() {
-    // The rule of thumb: a buffer of one bandwidth-delay product keeps a
-    // single Reno at full rate (Appenzeller et al. 2004, section 2).
+    // Rule of thumb: a buffer of one bandwidth-delay product keeps a single Reno at full
+    // rate (Appenzeller et al. 2004, section 2).
     let source = Source {
         kind: Kind::Reno,
         ecn: Ecn::NotEct,
@@ -38,7 +38,7 @@ fn reno_with_one_product_of_buffer_keeps_the_link_full() {
     assert!((11.7..=12.01).contains(&mbps), "{mbps} Mbps");
 }
 
-/// Arrival times of `count` packets that were enqueued together at `at`.
+/// Returns the arrival times of `count` packets that were enqueued together at `at`.
 fn arrivals(spec: &str, at: Instant, count: u32) -> Vec<Duration> {
     let spec: LinkSpec = spec.parse().expect("a link specification");
     let mut link = Link::new(&spec, Rng::new(0));
@@ -58,12 +58,12 @@ fn arrivals(spec: &str, at: Instant, count: u32) -> Vec<Duration> {
 
 #[test]
 fn a_token_bucket_lets_its_depth_through_at_once() {
-    // 4,500 bytes of depth are three packets; the others come at the rate, a
-    // packet every 12 ms at 1 Mbps.
+    // 4,500 bytes of depth are three packets; the others come at the rate, one packet
+    // every 12 ms at 1 Mbps.
     let ms = |n| Duration::from_millis(n);
     let times = arrivals("rate=1mbit,burst=4500B,queue=1s", Instant::ZERO, 5);
     assert_eq!(times, [ms(0), ms(0), ms(0), ms(12), ms(24)]);
-    // Half a packet more: the fourth waits for the other half only.
+    // With half a packet more, the fourth waits only for the other half.
     let times = arrivals("rate=1mbit,burst=5250B,queue=1s", Instant::ZERO, 5);
     assert_eq!(times, [ms(0), ms(0), ms(0), ms(6), ms(18)]);
 }
@@ -86,11 +86,11 @@ fn a_token_bucket_fills_at_its_rate_and_no_further_than_its_depth() {
         last - at
     };
     let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-    // Empty after four packets: two saved, two in 24 ms.
+    // The bucket is empty after four packets: two were saved, two took 24 ms.
     assert_eq!(last(&mut link, at(0), 4), Duration::from_millis(24));
-    // 12 ms later one packet is saved, and the second takes 12 ms.
+    // 12 ms later, one packet is saved, and the second takes 12 ms.
     assert_eq!(last(&mut link, at(36), 2), Duration::from_millis(12));
-    // Any idle time saves at most two.
+    // Any idle time saves at most two packets.
     assert_eq!(last(&mut link, at(9_000), 3), Duration::from_millis(12));
     assert_eq!(link.counters().delivered.bytes, Bytes(9 * 1500));
 }

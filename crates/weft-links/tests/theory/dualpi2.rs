@@ -20,8 +20,8 @@ fn run(sources: &[Source]) -> Vec<Result> {
 
 #[test]
 fn classic_and_scalable_flows_get_equal_rates_and_unequal_delays() {
-    // The coupling is made for equal rates (RFC 9332 section 2.1); the
-    // classic queue is steered to 15 ms, the scalable one marks at about 1 ms.
+    // The coupling is designed for equal rates (RFC 9332 section 2.1); the classic queue
+    // is controlled to 15 ms, the scalable one marks at about 1 ms.
     let classic = source(Kind::Reno, Ecn::NotEct);
     let scalable = source(Kind::Scalable, Ecn::Ect1);
     let results = run(&[classic, classic, classic, scalable, scalable, scalable]);
@@ -41,8 +41,8 @@ fn classic_and_scalable_flows_get_equal_rates_and_unequal_delays() {
 
 #[test]
 fn the_marks_of_both_queues_are_coupled_by_a_square() {
-    // p_C = (p_L / k)^2 with k = 2 (RFC 9332 section 2.1), while the scalable
-    // queue marks nothing of its own: its flow is sparse.
+    // p_C = (p_L / k)^2 with k = 2 (RFC 9332 section 2.1), while the scalable queue adds
+    // no marks of its own: its flow is sparse.
     let classic = source(Kind::Reno, Ecn::Ect0);
     let sparse = source(Kind::Constant(Rate::from_mbps(1)), Ecn::Ect1);
     let results = run(&[classic, classic, classic, classic, sparse]);
@@ -53,7 +53,7 @@ fn the_marks_of_both_queues_are_coupled_by_a_square() {
     };
     let (p_c, p_l) = (share(&results[..4]), share(&results[4..]));
     assert!((0.001..0.1).contains(&p_c), "{p_c}");
-    // The mean of squares exceeds the square of the mean a little.
+    // The mean of squares slightly exceeds the square of the mean.
     let ratio = p_c / (p_l / 2.0).powi(2);
     assert!((0.95..1.25).contains(&ratio), "{p_c} and {p_l}: {ratio}");
 }
@@ -62,8 +62,8 @@ fn the_marks_of_both_queues_are_coupled_by_a_square() {
 fn scalable_flows_alone_wait_no_longer_than_the_ramp() {
     let scalable = source(Kind::Scalable, Ecn::Ect1);
     let results = run(&[scalable, scalable]);
-    // The ramp begins at 0.8 ms, and these flows do not pace: some of the rate
-    // goes to their bursts.
+    // The ramp starts at 0.8 ms, and these flows do not pace: their bursts cost some of
+    // the rate.
     let sum: f64 = results.iter().map(|r| r.mbps(SPAN)).sum();
     assert!((20.4..=24.01).contains(&sum), "{sum} Mbps");
     for flow in &results {
@@ -75,8 +75,8 @@ fn scalable_flows_alone_wait_no_longer_than_the_ramp() {
 
 #[test]
 fn an_overload_of_scalable_packets_is_dropped_too() {
-    // Where marks do not help, packets of both kinds are dropped with at most
-    // 1 / k^2 = 1/4 (RFC 9332 appendix A.2); a fifth is enough here.
+    // If marks do not help, packets of both kinds are dropped with at most 1 / k^2 = 1/4
+    // (RFC 9332 appendix A.2); a fifth is enough here.
     let rude = source(Kind::Constant(Rate::from_mbps(30)), Ecn::Ect1);
     let result = &run(&[rude])[0];
     let share = result.dropped as f64 / (result.dropped + result.delivered) as f64;

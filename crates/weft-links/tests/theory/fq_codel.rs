@@ -22,7 +22,8 @@ fn mbps(results: &[Result]) -> Vec<f64> {
     results.iter().map(|r| r.mbps(SPAN)).collect()
 }
 
-/// Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2), one when all are equal.
+/// Returns the fairness index of Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2), one if
+/// all are equal.
 fn jain(rates: &[f64]) -> f64 {
     let sum: f64 = rates.iter().sum();
     sum * sum / (rates.len() as f64 * rates.iter().map(|r| r * r).sum::<f64>())
@@ -33,7 +34,7 @@ fn flows_with_different_round_trips_get_equal_shares() {
     let sources = [20, 40, 80, 160].map(|rtt| source(Kind::Reno, rtt));
     let fair = mbps(&run("fq_codel", &sources));
     assert!((0.96..=1.0).contains(&jain(&fair)), "{fair:?}");
-    // One queue for all gives the shortest round trip most.
+    // A single queue for all gives most to the shortest round trip.
     let unfair = mbps(&run("codel", &sources));
     assert!((0.25..0.9).contains(&jain(&unfair)), "{unfair:?}");
 }
@@ -49,9 +50,9 @@ fn a_flow_that_never_yields_takes_no_more_than_its_share() {
 
 #[test]
 fn a_sparse_flow_waits_for_no_bulk() {
-    // RFC 8290 section 1.3: flows that use less than their share hardly wait.
-    // 1,500 bytes at 12 Mbps are 1 ms: at most the packet in transmission and
-    // the one whose quantum is not used up.
+    // RFC 8290 section 1.3: flows that use less than their share hardly wait. 1,500 bytes
+    // at 12 Mbps take 1 ms: at most the packet in transmission and the one whose quantum
+    // is not used up.
     let call = source(Kind::Constant(Rate::from_mbps(1)), 20);
     let bulk = source(Kind::Reno, 40);
     let results = run("fq_codel", &[call, bulk, bulk]);
@@ -67,12 +68,13 @@ fn a_full_queue_drops_from_the_longest_flow() {
         .expect("a spec");
     let mut link = Link::new(&spec, Rng::new(3));
     let info = |flow| PacketInfo::new(Bytes(1500)).with_flow(FlowId(flow));
-    // One in transmission, eight of flow 1 and two of flow 2 fill the queue.
+    // One packet in transmission, eight of flow 1 and two of flow 2 fill the queue.
     for flow in [1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2] {
         link.enqueue(Instant::ZERO, info(flow), flow);
     }
     assert_eq!(link.poll(Instant::ZERO), None);
-    // One more of flow 2: half of flow 1's eight go (RFC 8290 section 4.1).
+    // One more packet of flow 2: half of flow 1's eight are dropped (RFC 8290 section
+    // 4.1).
     link.enqueue(Instant::ZERO, info(2), 2);
     let dropped: Vec<u64> = std::iter::from_fn(|| link.poll(Instant::ZERO))
         .map(|d| match d {

@@ -33,7 +33,7 @@ fn pie_holds_the_delay_of_responsive_flows_at_its_target() {
 
 #[test]
 fn pie_holds_its_target_against_a_constant_overload() {
-    // 25 % too much: in the long run a fifth must be dropped.
+    // 25 % too much: in the long run, a fifth must be dropped.
     let kind = Kind::Constant(Rate::from_mbps(30));
     let result = &run("pie", kind, Ecn::NotEct, 1)[0];
     let mean = result.mean_wait_ms();
@@ -50,8 +50,7 @@ fn pie_marks_in_place_of_drops_up_to_a_tenth() {
     let packets: u64 = marked.iter().map(|r| r.delivered).sum();
     let share = marks as f64 / packets as f64;
     assert!((0.001..0.05).contains(&share), "{share}");
-    // Where a fifth must go, marks do not help: it drops (RFC 8033 section
-    // 5.1).
+    // If a fifth must be dropped, marks do not help: it drops (RFC 8033 section 5.1).
     let kind = Kind::Constant(Rate::from_mbps(30));
     let overload = &run("pie,ecn=on", kind, Ecn::Ect0, 1)[0];
     let share = overload.dropped as f64 / (overload.dropped + overload.delivered) as f64;
@@ -60,9 +59,8 @@ fn pie_marks_in_place_of_drops_up_to_a_tenth() {
 
 #[test]
 fn pie_lets_a_burst_pass() {
-    // 100 ms of packets at once into an idle queue: within the allowance of
-    // 150 ms nothing is dropped (RFC 8033 section 4.4), and they come out
-    // before it ends.
+    // 100 ms of packets arrive at once at an idle queue: within the allowance of 150 ms
+    // nothing is dropped (RFC 8033 section 4.4), and they leave before it ends.
     let spec = "rate=12mbit,queue=1s,aqm=pie".parse().expect("a spec");
     let mut link = weft_links::Link::new(&spec, weft_units::Rng::new(0));
     for packet in 0..100 {

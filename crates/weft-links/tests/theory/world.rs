@@ -1,5 +1,5 @@
-//! Flows over one link in virtual time: constant rate, a Reno with only its
-//! window, and scalable.
+//! Flows over one link in virtual time: constant rate, a Reno with only its window, and
+//! scalable.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -62,7 +62,7 @@ pub struct World {
 }
 
 impl World {
-    /// Results are counted after `warm_up`.
+    /// Creates a world whose results are counted after `warm_up`.
     pub fn new(spec: &str, sources: &[Source], warm_up: Duration) -> World {
         let spec: LinkSpec = spec.parse().expect("a link specification");
         let flow = |source: &Source| Flow {
@@ -88,7 +88,7 @@ impl World {
         world
     }
 
-    /// Runs for this span; one result per flow.
+    /// Runs for this span; returns one result per flow.
     pub fn run(mut self, span: Duration) -> Vec<Result> {
         let end = Instant::ZERO + span;
         loop {
@@ -199,8 +199,8 @@ impl Flow {
         }
         self.window = (self.window / 2.0).max(2.0);
         self.threshold = self.window;
-        // Packets now in flight carry no new information; the queue may add as
-        // much as the path.
+        // Packets now in flight carry no new information; the queue may add as much delay
+        // as the path.
         self.recover_until = now + self.source.rtt * 2;
     }
 }
@@ -210,14 +210,14 @@ impl Result {
         self.waits_ms.iter().sum::<f64>() / self.waits_ms.len() as f64
     }
 
-    /// Wait that this share of packets does not exceed.
+    /// Returns the wait that this share of packets does not exceed.
     pub fn wait_ms_at(&self, share: f64) -> f64 {
         let mut waits = self.waits_ms.clone();
         waits.sort_by(f64::total_cmp);
         waits[(share * (waits.len() - 1) as f64) as usize]
     }
 
-    /// Goodput over this span.
+    /// Returns the goodput over this span.
     pub fn mbps(&self, span: Duration) -> f64 {
         (Bytes(self.delivered * PACKET.0) / span).as_mbps()
     }

@@ -1,6 +1,6 @@
-//! Queue with the acknowledged link behind it (3GPP TS 36.322, AM): packets are
-//! segmented to fit transport blocks, abandoned blocks are retransmitted, and
-//! packets leave in order.
+//! Queue with the acknowledged link behind it (3GPP TS 36.322, AM): packets are segmented
+//! to fit transport blocks, abandoned blocks are retransmitted, and packets leave in
+//! order.
 
 use super::timing::DECODING;
 use crate::Aqm;
@@ -19,10 +19,10 @@ pub(super) struct Bearer<P> {
     head: Option<Head<P>>,
     /// Packets that were sent completely and are not delivered yet.
     sent: VecDeque<Sent<P>>,
-    /// Units missing at the receiver, from `base` on.
+    /// Units missing at the receiver, starting at `base`.
     window: VecDeque<Pdu>,
     base: u64,
-    /// Number below which gaps were noticed, because later units arrived.
+    /// Number below which gaps are known, because later units arrived.
     noticed: u64,
     /// Units to retransmit.
     repeats: Vec<Repeat>,
@@ -43,10 +43,10 @@ struct Sent<P> {
     last: u64,
 }
 
-/// The part of the bearer in one transport block.
+/// Part of the bearer in one transport block.
 #[derive(Default)]
 struct Pdu {
-    /// Parts that are being transmitted.
+    /// Number of parts that are being transmitted.
     flying: u32,
     /// Bytes to retransmit.
     left: u64,
@@ -74,12 +74,12 @@ const PDU_HEADER: u64 = 5;
 /// PDCP header of 2 bytes (3GPP TS 36.323, 6.2.3) and 1.5 bytes for the length
 /// in the RLC header.
 const PACKET_HEADER: u64 = 4;
-/// t-Reordering of the default configuration (3GPP TS 36.331, 9.2.1.1): time
-/// that the receiver waits for HARQ before it asks.
+/// t-Reordering of the default configuration (3GPP TS 36.331, 9.2.1.1): time that the
+/// receiver waits for HARQ before it requests a retransmission.
 const REORDERING: Duration = Duration::from_millis(35);
-/// Duration of its report, equal to that of a transport block.
+/// Duration of the receiver's report, equal to that of a transport block.
 const STATUS: Duration = DECODING;
-/// t-PollRetransmit of the default configuration; then the sender retransmits
+/// t-PollRetransmit of the default configuration: time after which the sender retransmits
 /// without a request.
 const POLL_RETRANSMIT: Duration = Duration::from_millis(45);
 
@@ -98,32 +98,32 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// Adds a packet to the queue, or refuses it.
+    /// Adds a packet to the queue, or rejects it.
     pub fn enqueue(&mut self, now: Instant, info: PacketInfo, packet: P, port: &mut Port<P>) {
         if let Some(item) = port.admit(now, info, packet) {
             self.queue.push(item, self.limit, port.exits());
         }
     }
 
-    /// Bytes, with headers, that have never been sent.
+    /// Returns the bytes, with headers, that have never been sent.
     pub fn fresh(&self) -> u64 {
         let head = self.head.as_ref().map_or(0, |head| head.left);
         let waiting = self.queue.backlog().0 + PACKET_HEADER * self.queue.len() as u64;
         head + waiting
     }
 
-    /// Total decrease of [`Bearer::fresh`] so far.
+    /// Returns the total decrease of [`Bearer::fresh`] so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Bytes that can be retransmitted.
+    /// Returns the bytes that can be retransmitted.
     pub fn repeatable(&self, at: Instant) -> u64 {
         let ready = self.repeats.iter().filter(|r| r.ready <= at);
         ready.map(|r| self.unit(r.number).left + PDU_HEADER).sum()
     }
 
-    /// Block size that these bytes need.
+    /// Returns the block size that these bytes need.
     pub fn with_header(fresh: u64) -> u64 {
         match fresh {
             0 => 0,
@@ -131,7 +131,7 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// Time of the next possible retransmission.
+    /// Returns the time of the next possible retransmission.
     pub fn next_repeat(&self) -> Option<Instant> {
         self.repeats.iter().map(|r| r.ready).min()
     }
@@ -216,8 +216,8 @@ impl<P> Bearer<P> {
         bytes
     }
 
-    /// Handles a part that was decoded at this time: delivers the packets that
-    /// are now in order.
+    /// Handles a part that was decoded at this time: delivers the packets that are now in
+    /// order.
     pub fn receive(&mut self, decoded: Instant, part: Part, port: &mut Port<P>) {
         let unit = self.unit_mut(part.number);
         unit.flying -= 1;
@@ -247,7 +247,7 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// Handles an abandoned part; the sender knows it at this time.
+    /// Handles an abandoned part; the sender knows about it at this time.
     pub fn give_up(&mut self, known: Instant, part: Part) {
         let unit = self.unit_mut(part.number);
         unit.flying -= 1;
@@ -263,7 +263,7 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// Removes all packets; then no packet is in transmission.
+    /// Removes all packets, including those in transmission.
     pub fn clear(&mut self) -> impl Iterator<Item = Item<P>> {
         self.taken += self.fresh();
         self.base += self.window.len() as u64;
@@ -276,7 +276,7 @@ impl<P> Bearer<P> {
             .chain(std::iter::from_fn(move || queue.remove()))
     }
 
-    /// Packets that wait or are in transmission.
+    /// Returns the packets that wait or are in transmission.
     pub fn held(&self) -> Tally {
         let head = self.head.iter().map(|head| head.item.info.size);
         let sent = self.sent.iter().map(|sent| sent.item.info.size);

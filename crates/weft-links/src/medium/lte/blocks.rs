@@ -1,7 +1,7 @@
 //! Sizes of transport blocks.
 
-/// 3GPP TS 36.213, table 7.1.7.2.1-1, in bytes: by the number of resource
-/// blocks less one, then by the index I_TBS.
+/// Table 7.1.7.2.1-1 of 3GPP TS 36.213, in bytes: by the number of resource blocks minus
+/// one, then by the index I_TBS.
 #[rustfmt::skip]
 pub(super) const BLOCKS: [[u16; 27]; 100] = [
     [2, 3, 4, 5, 7, 9, 41, 13, 15, 17, 18, 22, 26, 28, 32, 35, 41, 42, 47, 51, 55, 61, 65, 69, 73, 77, 89],

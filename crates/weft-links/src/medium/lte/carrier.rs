@@ -39,7 +39,7 @@ pub(super) struct Carrier<P> {
     /// Next millisecond to assign.
     next: Option<Instant>,
     candidates: Vec<Candidate>,
-    /// Blocks in the present assignment, by terminal.
+    /// Blocks in the current assignment, by terminal.
     dealt: Vec<u16>,
 }
 
@@ -108,7 +108,7 @@ impl<P> Carrier<P> {
         self.now
     }
 
-    /// First millisecond that can still be assigned.
+    /// Returns the first millisecond that can still be assigned.
     fn following(&self) -> Instant {
         let next = whole(self.now + Duration::from_nanos(1));
         next.max(self.begun + TTI)
@@ -263,7 +263,7 @@ impl<P> Carrier<P> {
         self.meter.carrier()
     }
 
-    /// Carrier time used by the blocks for or from a terminal.
+    /// Returns the carrier time used by the blocks for or from a terminal.
     pub fn terminal_time(&mut self, now: Instant, terminal: usize) -> Duration {
         let now = self.advance(now);
         self.close(now);
@@ -283,7 +283,7 @@ impl<P> Carrier<P> {
         &mut self.ports[port]
     }
 
-    /// Packets of a station on the carrier.
+    /// Returns the packets of a station on the carrier.
     pub fn in_flight(&self, port: usize) -> Tally {
         let own = match self.way {
             CarrierDirection::Up => &self.terminals[port..=port],
@@ -323,7 +323,7 @@ fn terminal<P>(spec: &LteSpec, way: CarrierDirection, index: usize, rng: &Rng) -
     }
 }
 
-/// Number of free blocks that an uplink needing `needed` gets: the transform
+/// Returns the number of free blocks that an uplink needing `needed` gets: the transform
 /// accepts widths that are products of 2, 3 and 5 (3GPP TS 36.211, 5.3.3).
 fn width(needed: u16, free: u16) -> u16 {
     let is_smooth = |width: &u16| {

@@ -15,7 +15,7 @@ pub(super) struct Fading {
     antennas: Vec<[Vec<Wave>; 2]>,
 }
 
-/// Sinusoids per process; chosen by us: enough for a Rayleigh distribution
+/// Number of sinusoids per process; chosen by us: enough for a Rayleigh distribution
 /// (Zheng and Xiao 2003 need eight).
 const WAVES: u32 = 8;
 
@@ -84,7 +84,7 @@ impl Fading {
         }
     }
 
-    /// Signal above the noise, in dB.
+    /// Returns the signal above the noise, in dB.
     pub fn snr(&self, at: Instant) -> f64 {
         let seconds = at.saturating_since(Instant::ZERO).as_secs_f64();
         let shadow = self.deviation * sum(&self.shadows, seconds);

@@ -33,7 +33,7 @@ impl Grants {
         }
     }
 
-    /// Bytes that each bearer may send in this millisecond; `taken` is the
+    /// Returns the bytes that each bearer may send in this millisecond; `taken` is the
     /// total so far.
     pub fn granted(&mut self, at: Instant, taken: [u64; BEARERS]) -> [u64; BEARERS] {
         while let Some((from, reported)) = self.reports.front()
@@ -45,9 +45,9 @@ impl Grants {
         std::array::from_fn(|bearer| self.reported[bearer].saturating_sub(taken[bearer]))
     }
 
-    /// Records a report sent with data: `until` is the total of taken and
-    /// remaining bytes. The base station has the report after decoding the
-    /// block; the grant takes the same time again.
+    /// Records a report sent with data: `until` is the total of taken and remaining
+    /// bytes. The base station has the report after decoding the block; the grant takes
+    /// the same time again.
     pub fn report(&mut self, at: Instant, attempts: u64, until: [u64; BEARERS]) {
         self.requested = None;
         let from = at + HARQ_ROUND_TRIP * attempts;
@@ -57,7 +57,7 @@ impl Grants {
         self.reports.push_back((from, until));
     }
 
-    /// Next time at which the terminal can send bytes that have no grant yet;
+    /// Returns the next time at which the terminal can send bytes that have no grant yet;
     /// requests a grant if none is in transmission.
     pub fn next(&mut self, now: Instant, taken: [u64; BEARERS]) -> Instant {
         let covers = |reported: &[u64; BEARERS]| (0..BEARERS).any(|b| reported[b] > taken[b]);
@@ -68,7 +68,7 @@ impl Grants {
             let first = Instant::ZERO + self.offset;
             let since = now.saturating_since(first).as_nanos();
             let opportunity = first + self.period * since.div_ceil(self.period.as_nanos());
-            // The grant 4 ms after the request, the data 4 ms after that.
+            // The grant comes 4 ms after the request, the data 4 ms after that.
             opportunity + HARQ_ROUND_TRIP
         })
     }
@@ -79,7 +79,7 @@ impl Grants {
         self.reports.clear();
     }
 
-    /// Offset number `index` within a period.
+    /// Returns offset number `index` within a period.
     pub fn offset(period: Duration, index: u64) -> Duration {
         let slots = (period.as_nanos() / TTI.as_nanos()).max(1);
         TTI * (index % slots)

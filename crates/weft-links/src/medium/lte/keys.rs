@@ -23,7 +23,7 @@ const CELL: &[&str] = &[
     "ecn",
     "delay",
 ];
-/// Keys of the cell that a single-terminal cell accepts beside the terminal's
+/// Keys of the cell that a single-terminal cell accepts in addition to the terminal's
 /// keys.
 const OF_CELL: [&str; 8] = [
     "bandwidth",
@@ -37,8 +37,7 @@ const OF_CELL: [&str; 8] = [
 ];
 
 impl LteSpec {
-    /// Keys of a link's specification that describe its own cell, not its
-    /// terminal.
+    /// Keys of a link's specification that describe its own cell, not its terminal.
     pub const OF_OWN_CELL: &[&str] = &OF_CELL;
     /// Keys of a link's specification that describe its terminal.
     pub const OF_TERMINAL: &[&str] = &[
@@ -120,7 +119,7 @@ impl FromStr for LteSpec {
 }
 
 impl LteTerminal {
-    /// Terminal with the downlink signal of `back`.
+    /// Returns a terminal with the downlink signal of `back`.
     ///
     /// # Errors
     /// If the two differ in a property that both directions share.
@@ -134,9 +133,9 @@ impl LteTerminal {
         Ok(LteTerminal { down, ..self })
     }
 
-    /// Reads a terminal, alike in both directions: `cqi=12` or `snr=15dB` with
-    /// `motion=walking`, one of them required, and `rank=2`, `queue=6MB`,
-    /// `aqm=droptail`, `ecn=off`, `handovers=30s/60s`.
+    /// Reads a terminal, with equal directions: `cqi=12` or `snr=15dB` with
+    /// `motion=walking`, one of them required, and `rank=2`, `queue=6MB`, `aqm=droptail`,
+    /// `ecn=off`, `handovers=30s/60s`.
     ///
     /// # Errors
     /// Names the key, the value and the remedy.
@@ -223,7 +222,7 @@ fn motion_of(value: &str) -> Result<LteMotion, SpecError> {
 
 fn errors(value: &str) -> Result<f64, SpecError> {
     let remedy = "write the share of first attempts that fail as 10%, from 0% to 50%";
-    // Chosen by us: no operator aims at more.
+    // Chosen by us: no operator aims at a higher share.
     let share = values::percentage(value).filter(|share| *share <= 0.5);
     share.ok_or_else(|| values::bad("errors", value, remedy))
 }
@@ -239,7 +238,7 @@ fn rank_of(value: &str) -> Result<u8, SpecError> {
     found.ok_or_else(|| values::bad("rank", value, remedy))
 }
 
-/// A whole number of milliseconds.
+/// Reads a whole number of milliseconds.
 fn millis(key: &'static str, value: &str) -> Result<Duration, SpecError> {
     let time = values::time(key, value)?;
     let is_whole = time > Duration::ZERO && time.as_nanos().is_multiple_of(1_000_000);

@@ -4,15 +4,15 @@ use super::timing::TTI;
 use crate::ServiceTime;
 use weft_units::{Duration, Instant};
 
-/// Adds up blocks over time: one block of 25 for a millisecond is 40 us of the
-/// carrier. All sums are exact to the nanosecond.
+/// Sums up blocks over time: one block of 25 for a millisecond is 40 us of the carrier.
+/// All sums are exact to the nanosecond.
 pub(super) struct Meter {
     blocks: u64,
     /// Last millisecond that was assigned.
     begun: Instant,
     /// Blocks of each terminal in that millisecond.
     shares: Vec<u64>,
-    /// End of the time that is already added up.
+    /// End of the time that is already included in the sums.
     since: Instant,
     carrier: ServiceTime,
     terminals: Vec<Duration>,
@@ -20,7 +20,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Meter for this many resource blocks and terminals. `stations` send the
+    /// Creates a meter for this many resource blocks and terminals. `stations` send the
     /// packets: one per terminal, or one for all.
     pub fn new(blocks: u16, terminals: usize, stations: usize) -> Meter {
         Meter {
@@ -41,7 +41,7 @@ impl Meter {
         self.shares.fill(0);
     }
 
-    /// Assigns blocks of the present millisecond to a terminal.
+    /// Assigns blocks of the current millisecond to a terminal.
     pub fn give(&mut self, terminal: usize, blocks: u16) {
         self.shares[terminal] += u64::from(blocks);
     }
@@ -51,8 +51,8 @@ impl Meter {
         self.shares[terminal] = 0;
     }
 
-    /// Adds up the time until now. A station that is switched off cannot use
-    /// the free blocks.
+    /// Sums up the time until now. A station that is switched off cannot use the free
+    /// blocks.
     pub fn close(&mut self, now: Instant, is_up: impl Fn(usize) -> bool) {
         let end = now.min(self.begun + TTI);
         let within = end.saturating_since(self.since);
@@ -61,7 +61,7 @@ impl Meter {
         let (mut used, mut before) = (Duration::ZERO, 0);
         if within > Duration::ZERO {
             for (terminal, share) in self.shares.iter().enumerate() {
-                // Rounded so that the parts add up to the whole.
+                // Rounded so that the parts equal the whole.
                 let part = |blocks: u64| within.as_nanos() * blocks / self.blocks;
                 let own = part(before + share) - part(before);
                 before += share;
@@ -92,7 +92,7 @@ impl Meter {
         self.stations[index]
     }
 
-    /// Time used by packets of the terminal, in either direction.
+    /// Returns the time used by packets of the terminal, in either direction.
     pub fn terminal(&self, index: usize) -> Duration {
         self.terminals[index]
     }

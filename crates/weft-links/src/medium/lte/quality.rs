@@ -9,7 +9,7 @@ use weft_units::{Duration, Instant, Rng};
 pub(super) struct Quality {
     channel: Channel,
     pub rank: usize,
-    /// Share of first attempts that fail on a channel as reported.
+    /// Share of first attempts that fail on a channel with the reported quality.
     errors: f64,
     rng: Rng,
 }
@@ -23,7 +23,7 @@ enum Channel {
 struct Reports {
     fading: Fading,
     delay: Duration,
-    /// Number of the valid report, from the run's epoch on, and its SNR at the
+    /// Number of the valid report, counted from the run's epoch, and its SNR at the
     /// receiver.
     latest: Option<(u64, f64)>,
     /// Correction added to reports to reach the target share of errors, in dB.
@@ -31,7 +31,7 @@ struct Reports {
     noise: Rng,
 }
 
-/// Chosen by us, of the periods in 3GPP TS 36.213, table 7.2.2-1A.
+/// Interval of reports; chosen by us from the periods in 3GPP TS 36.213, table 7.2.2-1A.
 const REPORT_EACH: Duration = Duration::from_millis(5);
 /// Standard deviation of a receiver's estimate, in dB; chosen by us.
 const REPORT_ERROR: f64 = 0.5;
@@ -39,7 +39,7 @@ const REPORT_ERROR: f64 = 0.5;
 /// us.
 const STEP: f64 = 0.5;
 const MOST: f64 = 10.0;
-/// dB for a tenfold change in errors; chosen by us: about as steep as a turbo
+/// Decibels for a tenfold change in errors; chosen by us: about as steep as a turbo
 /// code's waterfall.
 const DECADE: f64 = 1.0;
 /// Gain of each further attempt through soft combining: one decade; chosen by
@@ -68,7 +68,7 @@ impl Quality {
         }
     }
 
-    /// CQI of the next block; `None` if every block would fail.
+    /// Returns the CQI of the next block; `None` if every block would fail.
     pub fn cqi(&mut self, at: Instant) -> Option<Cqi> {
         match &mut self.channel {
             Channel::Steady(cqi) => Some(*cqi),
@@ -76,8 +76,8 @@ impl Quality {
         }
     }
 
-    /// Whether a block fails that was sent `before` times already and is
-    /// combined with those attempts. A first attempt adjusts the correction.
+    /// Returns whether a block fails that was already sent `before` times and is combined
+    /// with those attempts. A first attempt adjusts the correction.
     pub fn fails(&mut self, at: Instant, cqi: Cqi, before: u32) -> bool {
         if self.errors == 0.0 {
             return false;
@@ -114,7 +114,7 @@ impl Reports {
         Cqi::of_snr(snr + self.correction)
     }
 
-    /// Adjusts the correction; balanced at this share of errors.
+    /// Adjusts the correction, which is balanced at this share of errors.
     fn correct(&mut self, failed: bool, errors: f64) {
         let step = match failed {
             true => -STEP,

@@ -6,11 +6,11 @@ use weft_units::Instant;
 /// Scheduler of one direction.
 pub(super) struct Scheduler {
     kind: LteScheduler,
-    /// Bytes per millisecond that each terminal got; the mean over about a
-    /// window that ends at `at`, in milliseconds.
+    /// Bytes per millisecond that each terminal got; the mean over about one window that
+    /// ends at `at`, in milliseconds.
     averages: Vec<f64>,
     at: u64,
-    /// Terminal that is next in turn.
+    /// Terminal whose turn is next.
     turn: usize,
 }
 
@@ -22,11 +22,11 @@ pub(super) struct Candidate {
     pub rate: f64,
     /// Bytes that it wants to send.
     pub wanted: u64,
-    /// Whether they belong to a dedicated bearer.
+    /// Whether these bytes belong to a dedicated bearer.
     pub is_urgent: bool,
 }
 
-/// Milliseconds of the proportional-fair average, ns-3's.
+/// Milliseconds of the proportional-fair average, as in ns-3.
 const WINDOW: f64 = 99.0;
 
 impl Scheduler {

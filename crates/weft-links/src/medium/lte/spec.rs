@@ -10,14 +10,14 @@ pub struct LteSpec {
     pub bandwidth: LteBandwidth,
     /// Default proportional-fair.
     pub scheduler: LteScheduler,
-    /// Share of transport blocks that fail at the first attempt on a channel as
-    /// reported. At zero no block ever fails. Default 10 %, the definition of
+    /// Share of transport blocks that fail at the first attempt on a channel with the
+    /// reported quality. At zero, no block ever fails. Default 10 %, the definition of
     /// the CQIs (3GPP TS 36.213, 7.2.3).
     pub errors: f64,
     /// Default one bearer for all packets.
     pub bearers: LteBearers,
-    /// Period of a terminal's opportunities to request a grant. Default 10 ms
-    /// (chosen by us, of the periods in 3GPP TS 36.213, table 10.1.5-1).
+    /// Period of a terminal's opportunities to request a grant. Default 10 ms (chosen by
+    /// us from the periods in 3GPP TS 36.213, table 10.1.5-1).
     pub request_period: Duration,
     /// Age of a CQI when it takes effect; a terminal reports every 5 ms.
     /// Default 4 ms (chosen by us).
@@ -31,7 +31,7 @@ pub struct LteSpec {
     /// Queue limit at the base station for each terminal, on each bearer.
     /// Default 6 MB (chosen by us: the GCC thesis's downloads lose no packets).
     pub queue: Bytes,
-    /// The discipline of these queues. Default drop-tail.
+    /// Discipline of these queues. Default drop-tail.
     pub aqm: Aqm,
     /// Terminals, at least one. Packets travel between a terminal and the base
     /// station.
@@ -60,8 +60,7 @@ pub struct LteTerminal {
 pub struct LteSignal {
     /// Channel quality.
     pub quality: LteQuality,
-    /// Transport blocks sent side by side, 1 or 2 (spatial multiplexing).
-    /// Default 1.
+    /// Number of parallel transport blocks, 1 or 2 (spatial multiplexing). Default 1.
     pub rank: u8,
 }
 
@@ -86,11 +85,11 @@ weft_units::named! {
         /// `still`: log-normal, 1.5 dB, within seconds (chosen by us).
         #[default]
         Still = "still",
-        /// `walking`: Rayleigh at 5 Hz on two antennas, as EPA 5 of 3GPP TS
-        /// 36.104, B.2, and shadows of 8 dB over 50 m (TR 36.942) at 1.4 m/s.
+        /// `walking`: Rayleigh at 5 Hz on two antennas, as EPA 5 of 3GPP TS 36.104, B.2,
+        /// and shadowing of 8 dB over 50 m (TR 36.942) at 1.4 m/s.
         Walking = "walking",
-        /// `driving`: Rayleigh at 70 Hz, as EVA 70, and the same shadows at the
-        /// 12 m/s that 70 Hz mean at 1.8 GHz.
+        /// `driving`: Rayleigh at 70 Hz, as EVA 70, and the same shadowing at 12 m/s,
+        /// which corresponds to 70 Hz at 1.8 GHz.
         Driving = "driving",
     }
 }
@@ -116,12 +115,11 @@ weft_units::named! {
 }
 
 weft_units::named! {
-    /// Order in which terminals get resource blocks. Each gets as many as it can
+    /// Order in which terminals get resource blocks. Each terminal gets as many as it can
     /// fill; the next one gets the rest.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum LteScheduler: "LTE scheduler" {
-        /// `proportional-fair`: highest present rate relative to its past
-        /// throughput.
+        /// `proportional-fair`: highest current rate relative to the past throughput.
         #[default]
         ProportionalFair = "proportional-fair",
         /// `round-robin`: in turn.
@@ -138,9 +136,8 @@ weft_units::named! {
         /// `default`: one queue for all packets.
         #[default]
         Default = "default",
-        /// `dedicated`: video and voice have their own queue, with priority over
-        /// all others of the cell (QCI 2 beside QCI 9, 3GPP TS 23.203, table
-        /// 6.1.7).
+        /// `dedicated`: video and voice have their own queue, with priority over all
+        /// others of the cell (QCI 2 next to QCI 9, 3GPP TS 23.203, table 6.1.7).
         Dedicated = "dedicated",
     }
 }
@@ -165,8 +162,8 @@ pub enum LteError {
     NoSuchRank(u8),
 }
 
-/// C-RNTIs are 1 to 65523 (3GPP TS 36.321, 7.1); with this limit, the base
-/// station has a station number as well.
+/// Highest number of terminals: C-RNTIs are 1 to 65523 (3GPP TS 36.321, 7.1); with this
+/// limit, the base station has a station number as well.
 const MOST_TERMINALS: usize = 65_523;
 const QUEUE: Bytes = Bytes(6_000_000);
 const ERRORS: f64 = 0.1;
@@ -175,7 +172,7 @@ const CQI_DELAY: Duration = Duration::from_millis(4);
 const CORE_DELAY: Duration = Duration::from_millis(5);
 
 impl LteSpec {
-    /// Cell of these terminals, with default values otherwise.
+    /// Creates a cell of these terminals, with default values otherwise.
     #[must_use]
     pub fn new(terminals: Vec<LteTerminal>) -> LteSpec {
         LteSpec {
@@ -220,7 +217,7 @@ impl LteSpec {
 }
 
 impl LteTerminal {
-    /// Terminal with these signals.
+    /// Creates a terminal with these signals.
     #[must_use]
     pub fn new(up: LteSignal, down: LteSignal) -> LteTerminal {
         LteTerminal {
@@ -234,7 +231,7 @@ impl LteTerminal {
 }
 
 impl LteSignal {
-    /// Constant CQI, one block at a time.
+    /// Creates a signal with a constant CQI, one block at a time.
     #[must_use]
     pub const fn of_cqi(cqi: u8) -> LteSignal {
         LteSignal {
@@ -245,7 +242,7 @@ impl LteSignal {
 }
 
 impl LteBandwidth {
-    /// Resource blocks in each direction.
+    /// Returns the number of resource blocks in each direction.
     #[must_use]
     pub const fn blocks(self) -> u16 {
         match self {
@@ -258,8 +255,8 @@ impl LteBandwidth {
         }
     }
 
-    /// Resource blocks that the downlink assigns together (3GPP TS 36.213,
-    /// table 7.1.6.1-1).
+    /// Returns the number of resource blocks that the downlink assigns together (3GPP TS
+    /// 36.213, table 7.1.6.1-1).
     pub(super) const fn group(self) -> u16 {
         match self {
             LteBandwidth::Mhz1_4 => 1,

@@ -12,7 +12,7 @@ use crate::queue::Item;
 use weft_units::{Duration, Instant};
 
 pub(super) struct Terminal<P> {
-    /// The dedicated one first.
+    /// Bearers, the dedicated one first.
     pub bearers: [Bearer<P>; BEARERS],
     pub quality: Quality,
     /// HARQ processes by the millisecond, modulo their number.
@@ -58,7 +58,7 @@ pub(super) struct Demand {
     pub all: u64,
 }
 
-/// Transport blocks side by side.
+/// Number of parallel transport blocks.
 const WORDS: usize = 2;
 /// Value for maxHARQ-Tx (3GPP TS 36.331, 6.3.2); chosen by us.
 const ATTEMPTS: u32 = 4;
@@ -70,7 +70,7 @@ const DRX_AFTER: Duration = Duration::from_millis(100);
 const DRX_ON: Duration = Duration::from_millis(10);
 
 impl Process {
-    /// Time of the retransmission, if one is pending.
+    /// Returns the time of the retransmission, if one is pending.
     pub fn due(&self) -> Option<Instant> {
         let pending = self.words.iter().any(|word| word.attempts > 0);
         pending.then_some(self.due)
@@ -85,7 +85,7 @@ impl Process {
 }
 
 impl Presence {
-    /// First time from `at` on at which the terminal is reachable.
+    /// Returns the first time from `at` on at which the terminal is reachable.
     pub fn reach(&self, at: Instant) -> Instant {
         let within = |from: Instant| from <= at && at < from + HANDOVER;
         let gap = self.handovers.iter().copied().find(|from| within(*from));
@@ -111,7 +111,7 @@ impl<P> Terminal<P> {
         std::array::from_fn(|bearer| self.bearers[bearer].fresh())
     }
 
-    /// Data that it can send in this millisecond.
+    /// Returns the data that it can send in this millisecond.
     pub fn demand(&mut self, at: Instant) -> Demand {
         let (taken, mut fresh) = (self.taken(), self.fresh());
         let mut first = 0;
@@ -133,9 +133,8 @@ impl<P> Terminal<P> {
         }
     }
 
-    /// Sends retransmissions, and new blocks beside them, in this many resource
-    /// blocks. Returns the bytes of the new blocks; `None` if there was nothing
-    /// to send.
+    /// Sends retransmissions, together with new blocks, in this many resource blocks.
+    /// Returns the bytes of the new blocks; `None` if there was nothing to send.
     pub fn transmit(
         &mut self,
         at: Instant,
@@ -198,8 +197,8 @@ impl<P> Terminal<P> {
         !word.parts.is_empty()
     }
 
-    /// Next time from `at` on at which the terminal can send in its present
-    /// state, if any.
+    /// Returns the next time from `at` on at which the terminal can send in its current
+    /// state, if there is one.
     pub fn next(&mut self, at: Instant) -> Option<Instant> {
         let (taken, fresh) = (self.taken(), self.fresh());
         let waiting = fresh.iter().any(|bytes| *bytes > 0);
@@ -214,7 +213,7 @@ impl<P> Terminal<P> {
                 }
             }
         });
-        // In most cases no retransmission needs a look.
+        // In most cases the retransmissions need no check.
         let next = new.filter(|new| *new == at).or_else(|| {
             let again = self.processes.iter().filter_map(Process::due);
             let repeats = self.bearers.iter().filter_map(Bearer::next_repeat);
@@ -232,7 +231,7 @@ impl<P> Terminal<P> {
         self.bearers.iter_mut().flat_map(Bearer::clear).collect()
     }
 
-    /// Packets that wait or are in transmission.
+    /// Returns the packets that wait or are in transmission.
     pub fn held(&self) -> Tally {
         let held = self.bearers.iter().map(Bearer::held);
         held.fold(Tally::default(), |all, one| all + one)

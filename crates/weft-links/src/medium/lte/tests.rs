@@ -10,7 +10,7 @@ use super::spec::{LteQuality, LteSignal, LteSpec, LteTerminal};
 use crate::{Departure, Medium, MediumSpec, StationId};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// Cell whose terminals have these CQIs in both directions, without errors and
+/// Creates a cell whose terminals have these CQIs in both directions, without errors and
 /// without a network behind the base station.
 fn cell(cqis: &[u8], rank: u8) -> LteSpec {
     let terminal = |cqi: &u8| {
@@ -69,8 +69,7 @@ impl World {
         }
     }
 
-    /// Adds a packet; its number encodes the terminal in multiples of a
-    /// thousand million.
+    /// Adds a packet; its number encodes the terminal in multiples of a thousand million.
     fn enqueue(&mut self, at: Instant, towards: Towards, terminal: u16, number: u64) {
         let (base, other) = (StationId(self.terminals), StationId(terminal));
         let (from, to) = match towards {
@@ -107,7 +106,7 @@ impl World {
         }
         self.run(at_ms(seconds * 1000));
         let mut rates = vec![0.0; usize::from(self.terminals)];
-        // The uplink has to request a grant first.
+        // The uplink must request a grant first.
         let settled = self.delivered.iter().filter(|d| d.2 > at_ms(100));
         for (_, packet, _) in settled {
             let mbit = PACKET.0 as f64 * 8e-6;
@@ -116,7 +115,7 @@ impl World {
         rates
     }
 
-    /// Share of the downlink's resource blocks for each terminal.
+    /// Returns the share of the downlink's resource blocks for each terminal.
     fn shares(&mut self, end: Instant) -> Vec<f64> {
         let stations = (0..self.terminals).map(StationId);
         let times = stations.map(|id| self.medium.carried_to(end, id).expect("a terminal"));

@@ -100,7 +100,7 @@ fn other(station: StationId) -> StationId {
     StationId(1 - station.0)
 }
 
-/// Channel with the earliest deadline, and the deadline.
+/// Returns the channel with the earliest deadline, and the deadline.
 pub fn first<P>(medium: &Medium<P>) -> Option<(ChannelId, Instant)> {
     let deadlines = medium.channels();
     let deadlines = deadlines.filter_map(|c| Some((c, medium.poll_timeout(c)?.at)));

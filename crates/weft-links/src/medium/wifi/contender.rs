@@ -8,8 +8,8 @@ use weft_units::{Duration, Instant, Rng};
 /// time; idle contenders cost nothing.
 pub(super) struct Contenders {
     all: Vec<Contender>,
-    /// Contenders with frames to send now or when the medium last became idle,
-    /// or with slots to count.
+    /// Contenders with slots to count, and those with frames to send now or when the
+    /// medium last became idle.
     awake: Vec<usize>,
     /// Start of the idle time for all other contenders.
     idle_since: IdleSince,
@@ -40,9 +40,9 @@ pub(super) struct Contender {
     hears_obss: bool,
     /// Whether it has frames to send.
     active: bool,
-    /// The present contention window.
+    /// Current contention window.
     window: u32,
-    /// Slots to count from `ready` on.
+    /// Slots to count, starting at `ready`.
     slots: u32,
     /// End of the IFS.
     ready: Instant,
@@ -54,7 +54,7 @@ pub(super) struct Contender {
 }
 
 impl Contenders {
-    /// Contenders of senders with this many categories.
+    /// Creates the contenders of senders with this many categories.
     pub fn new(all: Vec<Contender>, categories: usize) -> Contenders {
         Contenders {
             active: vec![0; all.len() / categories],
@@ -85,7 +85,7 @@ impl Contenders {
         self.active[sender] > 0
     }
 
-    /// Mutable contender; callers do not change whether it is active.
+    /// Returns a mutable contender; callers must not change whether it is active.
     pub fn of(&mut self, index: usize) -> &mut Contender {
         &mut self.all[index]
     }
@@ -95,7 +95,7 @@ impl Contenders {
         self.obss_until.is_some() && self.all[index].hears_obss
     }
 
-    /// Time of its transmission if the medium stays idle.
+    /// Returns the time of its transmission if the medium stays idle.
     pub fn access_at(&self, index: usize) -> Option<Instant> {
         match self.waits_for_obss(index) {
             true => None,
@@ -103,13 +103,13 @@ impl Contenders {
         }
     }
 
-    /// Time of the first transmission of all contenders.
+    /// Returns the time of the first transmission of all contenders.
     pub fn next_access(&self) -> Option<Instant> {
         let awake = self.awake.iter();
         awake.filter_map(|index| self.access_at(*index)).min()
     }
 
-    /// End of the transmission of overlapping networks, if there is one.
+    /// Returns the end of the transmission of overlapping networks, if there is one.
     pub fn obss_until(&self) -> Option<Instant> {
         self.obss_until
     }
@@ -121,8 +121,8 @@ impl Contenders {
         self.on_obss(until);
     }
 
-    /// Records a transmission of overlapping networks beside a hidden sender:
-    /// contenders that hear it already see a busy medium.
+    /// Records a transmission of overlapping networks that starts next to a hidden
+    /// sender: contenders that hear it already see a busy medium.
     pub fn on_obss(&mut self, until: Instant) {
         self.obss_until = Some(until);
     }
@@ -135,7 +135,7 @@ impl Contenders {
         self.wake(|contender| contender.hears_obss);
     }
 
-    /// Same as [`Contender::activate`].
+    /// Activates a contender like [`Contender::activate`].
     pub fn activate(&mut self, index: usize, now: Instant, is_busy: bool) {
         let contender = &mut self.all[index];
         if contender.active {
@@ -155,8 +155,8 @@ impl Contenders {
         self.active[index / self.categories] -= usize::from(was_active);
     }
 
-    /// Returns the contenders that transmit before `end`, with their times: of
-    /// one station, the most urgent one first. Return the vector with
+    /// Returns the contenders that transmit before `end`, with their times; of one
+    /// station, the most urgent one first. Return the vector with
     /// [`Contenders::give_back`].
     pub fn take_due(&mut self, end: Instant) -> Vec<(usize, Instant)> {
         let mut due = std::mem::take(&mut self.due);
@@ -176,8 +176,8 @@ impl Contenders {
         self.due = due;
     }
 
-    /// Marks the medium as busy from `at` for those for which `is_other` holds.
-    /// Contenders that wait for overlapping networks already see a busy medium.
+    /// Marks the medium as busy from `at` on for contenders for which `is_other` returns
+    /// true. Contenders that wait for overlapping networks already see a busy medium.
     pub fn freeze(&mut self, at: Instant, is_other: impl Fn(usize, &Contender) -> bool) {
         let obss = self.obss_until.is_some();
         for index in &self.awake {
@@ -201,8 +201,7 @@ impl Contenders {
         self.wake(|contender| is_quiet || !contender.hears_obss);
     }
 
-    /// Starts the countdown of these contenders; removes idle ones from the
-    /// list.
+    /// Starts the countdown of these contenders; removes idle ones from the list.
     fn wake(&mut self, concerns: impl Fn(&Contender) -> bool) {
         let (all, idle_since) = (&mut self.all, self.idle_since);
         self.awake.retain(|index| {
@@ -225,7 +224,7 @@ impl IdleSince {
 }
 
 impl Contender {
-    /// Contender without frames, on a medium that becomes idle at the run's
+    /// Creates a contender without frames, on a medium that becomes idle at the run's
     /// epoch.
     pub fn new(timing: &Timing, category: usize, hears_obss: bool, rng: Rng) -> Contender {
         let access = timing.access[category];
@@ -248,7 +247,7 @@ impl Contender {
         self.access.txop
     }
 
-    /// Time of its transmission if the medium stays idle.
+    /// Returns the time of its transmission if the medium stays idle.
     fn access_at(&self) -> Option<Instant> {
         let counted = self.ready + self.slot * u64::from(self.slots);
         self.active.then(|| counted.max(self.since))
@@ -300,8 +299,8 @@ impl Contender {
         self.widen();
     }
 
-    /// Starts a backoff as after a collision: a more urgent category of the
-    /// same station had its turn at the same time (10.22.2.4).
+    /// Starts a backoff as after a collision, because a more urgent category of the same
+    /// station had its turn at the same time (10.22.2.4).
     pub fn on_internal_collision(&mut self) {
         self.widen();
     }

@@ -1,4 +1,4 @@
-//! Rate control: the rate at which a sender transmits to a receiver.
+//! Rate control, which chooses the rate at which a sender transmits to a receiver.
 
 mod minstrel;
 mod report;
@@ -25,15 +25,15 @@ pub(super) struct RadioDirection {
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
     pub modulation: Modulation,
-    /// `None` where losses are not modelled.
+    /// Frame losses; `None` if losses are not modelled.
     losses: Option<Losses>,
 }
 
 enum Control {
-    /// Single rate.
+    /// Uses a single rate.
     Fixed,
     Ideal {
-        /// Period that is already evaluated, from the run's epoch on.
+        /// Period that is already evaluated, counted from the run's epoch.
         period: Option<u64>,
         option: usize,
     },
@@ -90,7 +90,7 @@ impl RadioDirection {
         }
     }
 
-    /// Direction with a fixed modulation and no losses.
+    /// Creates a direction with a fixed modulation and no losses.
     #[cfg(test)]
     pub fn without_losses(modulation: Modulation) -> RadioDirection {
         RadioDirection {
@@ -141,13 +141,13 @@ impl RadioDirection {
     }
 }
 
-/// Fastest rate with a tolerable loss at this signal; without one, the first
-/// and most robust rate.
+/// Returns the fastest rate with a tolerable loss at this signal; without such a rate,
+/// the first and most robust one.
 fn ideal(options: &[Choice], snr: f64) -> usize {
     let lost = |choice: &Choice| choice.losses.map_or(0.0, |l| l.at(snr, FRAME));
     let good = |(_, choice): &(usize, &Choice)| lost(choice) < TOLERATED;
     let options = options.iter().enumerate().filter(good);
-    // Of two equally fast rates, the more robust one.
+    // Prefers the more robust of two equally fast rates.
     let best = options.max_by(|(_, a), (_, b)| {
         let bits = a.modulation.half_bits.cmp(&b.modulation.half_bits);
         bits.then(lost(b).total_cmp(&lost(a)))

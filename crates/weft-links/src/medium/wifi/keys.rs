@@ -155,7 +155,7 @@ impl WifiStation {
         })
     }
 
-    /// Station with the rate control and signal of `back` in the direction from
+    /// Returns a station with the rate control and signal of `back` in the direction from
     /// the access point.
     ///
     /// # Errors
@@ -190,7 +190,7 @@ fn control(standard: WifiStandard, value: &str) -> Result<WifiRateControl, SpecE
     }
 }
 
-/// `40dB`, or `40dB@10s/-5dB@60s`.
+/// Reads `40dB`, or `40dB@10s/-5dB@60s`.
 fn way(value: &str) -> Result<Vec<(Duration, f64)>, SpecError> {
     if !value.contains('@') {
         return Ok(vec![(Duration::ZERO, signal(value)?)]);
@@ -209,7 +209,7 @@ fn way(value: &str) -> Result<Vec<(Duration, f64)>, SpecError> {
     ascends.then_some(points).ok_or_else(bad)
 }
 
-/// Reads a signal; below the noise it is negative.
+/// Reads a signal, which is negative below the noise.
 fn signal(value: &str) -> Result<f64, SpecError> {
     match value.strip_prefix('-') {
         Some(below) => Ok(-decibels("snr", below)?),

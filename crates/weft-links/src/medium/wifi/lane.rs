@@ -9,10 +9,9 @@ use crate::queue::Item;
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant};
 
-/// Queue, preceded by the window of frames that were taken out of it and are
-/// not all delivered: frames in transmission, frames to retransmit, and frames
-/// that the receiver holds until the missing ones before them arrive or are
-/// abandoned.
+/// Queue, preceded by the window of frames that were taken out of it and are not all
+/// delivered: frames in transmission, frames to retransmit, and frames that the receiver
+/// holds until the missing ones before them arrive or are abandoned.
 pub(super) struct Lane<P> {
     pub receiver: usize,
     pub queue: Discipline<P>,
@@ -41,9 +40,9 @@ enum FrameState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Burst {
     pub frames: u32,
-    /// Retransmissions among them.
+    /// Number of retransmissions among the frames.
     pub again: u32,
-    /// Frames that come through if there is an answer.
+    /// Number of frames that come through if there is an answer.
     pub intact: u32,
     /// Length as one PSDU.
     pub bytes: u64,
@@ -70,7 +69,7 @@ impl<P> Lane<P> {
         self.queue.is_empty() && self.window.iter().all(|f| f.state != FrameState::Waiting)
     }
 
-    /// Arrival time of the first frame to transmit.
+    /// Returns the arrival time of the first frame to transmit.
     pub fn oldest(&self) -> Option<Instant> {
         let mut waiting = self
             .window
@@ -80,7 +79,7 @@ impl<P> Lane<P> {
         first.or_else(|| self.queue.oldest())
     }
 
-    /// Sizes of the frames that were taken out of the queue and are not
+    /// Returns the sizes of the frames that were taken out of the queue and are not
     /// delivered.
     pub fn held(&self) -> impl Iterator<Item = Bytes> {
         self.window.iter().map(|f| f.item.info.size)
@@ -93,9 +92,9 @@ impl<P> Lane<P> {
         taken.chain(std::iter::from_fn(move || queue.remove()))
     }
 
-    /// Takes the frames to transmit from `now` on, retransmissions first.
-    /// `intact` says whether a frame of this length, which ends after this many
-    /// bytes of the transmission, comes through.
+    /// Takes the frames to transmit from `now` on, retransmissions first. `intact`
+    /// returns whether a frame of this length, which ends after this many bytes of the
+    /// transmission, comes through.
     pub fn transmit(
         &mut self,
         now: Instant,

@@ -2,8 +2,8 @@
 
 use super::rate::WifiRate;
 
-/// Frame loss of one rate by the signal: AWGN and the standard's convolutional
-/// code, from a link-to-system table (Patidar et al. 2017).
+/// Frame loss of one rate as a function of the signal: AWGN and the standard's
+/// convolutional code, from a link-to-system table (Patidar et al. 2017).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Losses {
     /// Signal above the noise in dB at each loss of [`LEVELS`].
@@ -26,22 +26,22 @@ const THRESHOLDS: [[f64; 5]; 8] = [
     [16.9, 17.5, 18.3, 19.2, 20.1],
     [18.2, 18.8, 19.6, 20.5, 21.3],
 ];
-/// Additional signal for two streams, in dB: they share the power and disturb
-/// each other; chosen by us.
+/// Additional signal for two streams, in dB: they share the power and interfere with each
+/// other; chosen by us.
 const SECOND_STREAM: f64 = 5.0;
-/// Gain in dB of BPSK, which has half the bits of QPSK per symbol and needs
-/// half the power.
+/// Gain in dB of BPSK, which has half the bits of QPSK per symbol and needs half the
+/// power.
 const HALF: f64 = 3.0;
 /// Decades from the last level to one in a million.
 const DECADES_LEFT: f64 = 3.0;
 
 impl Losses {
-    /// Losses of a rate; 802.11b is not in the table.
+    /// Returns the losses of a rate; 802.11b is not in the table.
     pub fn of(rate: WifiRate) -> Option<Losses> {
         let (mcs, shift) = match rate {
             WifiRate::Mcs(mcs @ 0..8) => (mcs, 0.0),
             WifiRate::Mcs(mcs) => (mcs % 8, SECOND_STREAM),
-            // The modulations and codes of 802.11g (clause 17.3.5.2).
+            // Modulations and codes of 802.11g (clause 17.3.5.2).
             WifiRate::HalfMbit(12) => (0, 0.0),
             WifiRate::HalfMbit(18) => (2, -HALF),
             WifiRate::HalfMbit(24) => (1, 0.0),
@@ -60,17 +60,17 @@ impl Losses {
         })
     }
 
-    /// Probability that a frame of this length is lost at this signal.
+    /// Returns the probability that a frame of this length is lost at this signal.
     pub fn at(&self, snr: f64, bytes: u64) -> f64 {
         if snr >= self.enough {
             return 0.0;
         }
         let of_table = self.of_table(snr);
-        // Bytes survive independently.
+        // Each byte survives independently.
         1.0 - (1.0 - of_table).powf(bytes as f64 / LENGTH)
     }
 
-    /// Loss of a frame of the table's length. The logarithm is linear in the
+    /// Returns the loss of a frame of the table's length. The logarithm is linear in the
     /// signal between levels and beyond them.
     fn of_table(&self, snr: f64) -> f64 {
         let upper = self.thresholds.partition_point(|at| *at <= snr);

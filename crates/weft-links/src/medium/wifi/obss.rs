@@ -4,21 +4,21 @@ use super::rate::Modulation;
 use super::spec::WifiSpec;
 use weft_units::{Duration, Instant, Rng};
 
-/// Overlapping networks that occupy the medium for a share of the time that the
-/// cell leaves them; pauses and busy periods are exponential. They do not
-/// interrupt transmissions that they hear, and stations that hear them wait.
+/// Overlapping networks that occupy the medium for a share of the time that the cell
+/// leaves them; pauses and busy periods are exponential. They do not interrupt
+/// transmissions that they hear, and stations that hear them wait.
 pub(super) struct OverlappingNetwork {
     /// Mean lengths of pauses and busy periods.
     pause: Duration,
     busy: Duration,
     next: Instant,
-    /// Busy periods, start and end, that can overlap the present transmission.
+    /// Busy periods, start and end, that can overlap the current transmission.
     remembered: Vec<(Instant, Instant)>,
     rng: Rng,
 }
 
 impl OverlappingNetwork {
-    /// Overlapping networks of a cell; `None` if their share of the time is
+    /// Creates the overlapping networks of a cell; `None` if their share of the time is
     /// zero.
     pub fn new(spec: &WifiSpec, rng: Rng) -> Option<OverlappingNetwork> {
         let (share, busy) = (spec.interference, spec.busy_period);
@@ -35,12 +35,12 @@ impl OverlappingNetwork {
         })
     }
 
-    /// Start of their next transmission, if the medium is idle then.
+    /// Returns the start of their next transmission, if the medium is idle then.
     pub fn next(&self) -> Instant {
         self.next
     }
 
-    /// End of the last remembered busy period.
+    /// Returns the end of the last remembered busy period.
     pub fn until(&self) -> Option<Instant> {
         Some(self.remembered.last()?.1)
     }
@@ -131,8 +131,8 @@ mod tests {
     use super::super::{WifiSpec, WifiStandard};
     use super::*;
 
-    /// Frames of an aggregate at MCS 4 that a transmission of overlapping
-    /// networks, between these microseconds, hits.
+    /// Returns which frames of an aggregate at MCS 4 are hit by a transmission of
+    /// overlapping networks between these microseconds.
     fn hit(from: u64, until: u64) -> Vec<bool> {
         let mut spec = WifiSpec::new(WifiStandard::N, Vec::new());
         spec.interference = 0.5;
@@ -142,7 +142,7 @@ mod tests {
         obss.remembered.push((at(from), at(until)));
         let modulation = Modulation::of(WifiStandard::N, GuardInterval::Long, WifiRate::Mcs(4));
         let mut disturbance = Disturbance::of(Some(&mut obss), modulation, at(1_000));
-        // 39 Mbit/s: 1560 bytes take 320 us, behind a preamble of 36.
+        // At 39 Mbit/s, 1560 bytes take 320 us, after a preamble of 36 us.
         let ends = (1..=4).map(|frames| frames * 1_560);
         ends.map(|bytes| disturbance.hits(bytes)).collect()
     }

@@ -4,8 +4,7 @@ use std::fmt;
 use weft_units::Duration;
 
 weft_units::named! {
-    /// The amendment of IEEE 802.11 that all stations of a cell speak, in the
-    /// 2.4 GHz band.
+    /// Amendment of IEEE 802.11 that all stations of a cell use, in the 2.4 GHz band.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum WifiStandard: "WiFi standard" {
         /// 802.11b, HR/DSSS (IEEE 802.11-2016 clause 16), with long preambles.
@@ -18,7 +17,7 @@ weft_units::named! {
     }
 }
 
-/// The guard interval of 802.11n.
+/// Guard interval of 802.11n.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GuardInterval {
     /// 800 ns.
@@ -31,11 +30,11 @@ pub enum GuardInterval {
 /// Rate by its name in the standard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WifiRate {
-    /// 802.11b and g, in units of 500 kbit/s, as in the standard's Supported
-    /// Rates element (9.4.2.3).
+    /// Rate of 802.11b or g, in units of 500 kbit/s, as in the standard's Supported Rates
+    /// element (9.4.2.3).
     HalfMbit(u16),
-    /// 802.11n: the modulation and coding scheme, 0 to 7 with one stream, 8 to
-    /// 15 with two.
+    /// Rate of 802.11n: the modulation and coding scheme, 0 to 7 with one stream, 8 to 15
+    /// with two.
     Mcs(u8),
 }
 
@@ -50,7 +49,7 @@ pub(super) struct Modulation {
     pub half_bits: u64,
     /// Length of a symbol.
     pub symbol: Duration,
-    /// The symbols together take a multiple of this time.
+    /// Unit of time to which the symbols together are rounded up.
     pub granule: Duration,
     /// Silence after the frame that counts as part of it (18.3.2.4).
     pub extension: Duration,
@@ -73,7 +72,7 @@ const ACK: u64 = 14;
 const BLOCK_ACK: u64 = 32;
 
 impl WifiStandard {
-    /// Rates of the standard, slowest first.
+    /// Returns the rates of the standard, slowest first.
     #[must_use]
     pub fn rates(self) -> Vec<WifiRate> {
         match self {
@@ -83,7 +82,7 @@ impl WifiStandard {
         }
     }
 
-    /// Rate with this name, `54mbit` or `mcs7`, if the standard has it.
+    /// Returns the rate with this name, `54mbit` or `mcs7`, if the standard has it.
     #[must_use]
     pub fn rate(self, name: &str) -> Option<WifiRate> {
         self.rates().into_iter().find(|r| r.to_string() == name)
@@ -101,7 +100,7 @@ impl fmt::Display for WifiRate {
 }
 
 impl Modulation {
-    /// Modulation of a rate of the standard.
+    /// Returns the modulation of a rate of the standard.
     pub fn of(standard: WifiStandard, guard: GuardInterval, rate: WifiRate) -> Modulation {
         match rate {
             WifiRate::HalfMbit(half) if standard == WifiStandard::B => {
@@ -118,7 +117,7 @@ impl Modulation {
         }
     }
 
-    /// Airtime of a frame of this length.
+    /// Returns the airtime of a frame of this length.
     pub fn airtime(&self, bytes: u64) -> Duration {
         let half_bits = 2 * (self.extra_bits + 8 * bytes);
         let symbols = half_bits.div_ceil(self.half_bits) * self.symbol.as_nanos();
@@ -127,7 +126,7 @@ impl Modulation {
         self.preamble + data + self.extension
     }
 
-    /// Largest frame whose airtime fits in this time.
+    /// Returns the largest frame whose airtime fits in this time.
     pub fn bytes_within(&self, time: Duration) -> u64 {
         let data = time.saturating_sub(self.preamble + self.extension);
         let granule = self.granule.as_nanos();
@@ -135,7 +134,8 @@ impl Modulation {
         (symbols * self.half_bits / 2).saturating_sub(self.extra_bits) / 8
     }
 
-    /// DSSS modulation (clause 16.2.2): a long preamble and header take 192 us.
+    /// Returns the DSSS modulation (clause 16.2.2): a long preamble and header take 192
+    /// us.
     fn dsss(half_mbit: u16) -> Modulation {
         Modulation {
             preamble: Duration::from_micros(192),
@@ -149,7 +149,7 @@ impl Modulation {
         }
     }
 
-    /// OFDM modulation (clause 17.3.2): preamble 16 us, SIGNAL 4 us; in this
+    /// Returns the OFDM modulation (clause 17.3.2): preamble 16 us, SIGNAL 4 us; in this
     /// band 6 us more (clause 18.3.2.4).
     fn ofdm(bits: u64) -> Modulation {
         Modulation {
@@ -164,9 +164,9 @@ impl Modulation {
         }
     }
 
-    /// HT modulation (clause 19.3.2): legacy preamble and SIGNAL 20 us, HT-SIG
-    /// 8, HT-STF 4, and 4 for the HT-LTF of each stream. With a short guard
-    /// interval the end of the frame is rounded up to 4 us (19.4.3).
+    /// Returns the HT modulation (clause 19.3.2): legacy preamble and SIGNAL 20 us,
+    /// HT-SIG 8, HT-STF 4, and 4 for the HT-LTF of each stream. With a short guard
+    /// interval, the end of the frame is rounded up to 4 us (19.4.3).
     fn ht(mcs: u8, guard: GuardInterval) -> Modulation {
         let streams = 1 + u64::from(mcs / 8);
         let symbol = match guard {
@@ -197,7 +197,7 @@ impl Modulation {
     }
 }
 
-/// Rate of 802.11g, in half Mbit/s, with the modulation of this MCS; it
+/// Returns the rate of 802.11g, in half Mbit/s, with the modulation of this MCS; it
 /// determines the rate of answers (10.7.6.5.2).
 fn equivalent(mcs: u8) -> u16 {
     [12, 24, 36, 48, 72, 96, 108, 108][usize::from(mcs % 8)]

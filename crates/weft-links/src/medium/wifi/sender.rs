@@ -20,7 +20,7 @@ pub(super) struct Sender<P> {
     /// Bytes that wait in all queues.
     backlog: Bytes,
     order: ApQueue,
-    /// Latest receiver in turn, by category.
+    /// Receiver that was served last, by category.
     latest: Vec<usize>,
     /// Airtime credit in this round, in nanoseconds, by lane.
     credits: Vec<i64>,
@@ -28,7 +28,7 @@ pub(super) struct Sender<P> {
 
 /// Parameters of a sender.
 pub(super) struct SenderSetup<'a> {
-    /// Stations that it sends to.
+    /// Range of stations that it sends to.
     pub receivers: std::ops::Range<usize>,
     pub categories: usize,
     pub limit: Bytes,
@@ -70,7 +70,7 @@ impl<P> Sender<P> {
         &mut self.port
     }
 
-    /// Adds a packet for this receiver to its queue, or refuses it.
+    /// Adds a packet for this receiver to its queue, or rejects it.
     pub fn enqueue(
         &mut self,
         now: Instant,
@@ -130,8 +130,8 @@ impl<P> Sender<P> {
         &self.lanes[index]
     }
 
-    /// Handles the end of a transmission from this lane, answered or not, and
-    /// its duration.
+    /// Handles the end of a transmission from this lane, answered or not, with its
+    /// duration.
     pub fn conclude(
         &mut self,
         at: Instant,

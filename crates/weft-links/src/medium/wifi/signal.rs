@@ -19,7 +19,7 @@ weft_units::named! {
     /// Variation of a signal in addition to its given points.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum WifiMotion: "motion" {
-        /// `still`: none.
+        /// `still`: no variation.
         #[default]
         Still = "still",
         /// `walking`: 3 dB with a memory of 2 s, and 2 dB with a memory of 50 ms,
@@ -34,7 +34,7 @@ const SLOW: (f64, f64) = (3.0, 2.0);
 const FAST: (f64, f64) = (2.0, 0.05);
 
 impl WifiSignal {
-    /// Constant signal.
+    /// Creates a constant signal.
     #[must_use]
     pub fn steady(snr: f64) -> WifiSignal {
         WifiSignal {
@@ -71,7 +71,7 @@ impl Signal {
         }
     }
 
-    /// Signal above the noise in dB.
+    /// Returns the signal above the noise in dB.
     pub fn snr(&self, at: Instant) -> f64 {
         let since = at.saturating_since(Instant::ZERO);
         let fading =

@@ -22,12 +22,11 @@ pub struct WifiSpec {
     /// Discipline of the access point's queue, or of each of its queues.
     /// Default drop-tail.
     pub aqm: Aqm,
-    /// Capture: the margin in dB over all other signals together with which a
-    /// frame at the access point survives a collision. With `None`, the
-    /// default, no frame does.
+    /// Margin in dB over all other signals together at which a frame at the access point
+    /// survives a collision (capture). With `None`, the default, no frame survives.
     pub capture: Option<f64>,
-    /// Share, below 1, of the time left by the cell in which overlapping
-    /// networks occupy the medium. Default zero.
+    /// Share, below 1, of the time left by the cell in which overlapping networks occupy
+    /// the medium. Default zero.
     pub interference: f64,
     /// Mean length of a transmission of overlapping networks. Default 2 ms
     /// (chosen by us: about an aggregate).
@@ -51,11 +50,10 @@ pub struct WifiStation {
     /// Default constantly 40 dB (chosen by us: a few metres away), at which no
     /// frame is lost.
     pub signal: WifiSignal,
-    /// Signal of the access point at the station, where it differs because of
-    /// more power or less noise. Motion affects both signals.
+    /// Signal of the access point at the station, if it differs because of more power or
+    /// less noise. Motion affects both signals.
     pub signal_back: Option<WifiSignal>,
-    /// Whether the station and overlapping networks hear each other. Default
-    /// heard.
+    /// Whether the station and overlapping networks hear each other. Default: they do.
     pub obss: WifiObssRelation,
     /// Queue limit of the station, in each category. Default 1.5 MB, 1000 full
     /// packets (Linux's default length of a device's queue).
@@ -67,7 +65,7 @@ pub struct WifiStation {
 /// Rate control of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WifiRateControl {
-    /// This rate.
+    /// Fixed rate.
     Fixed(WifiRate),
     /// `ideal`: the fastest rate with a loss below a tenth at the receiver's
     /// signal, which is known with an age of up to 50 ms.
@@ -95,9 +93,9 @@ weft_units::named! {
     /// Organisation of the access point's queue for several stations.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum ApQueue: "queue of an access point" {
-        /// `fifo`: one limit for all. The next transmission serves the receiver of
-        /// the oldest packet, and takes along other packets for that receiver up to
-        /// the standard's aggregation limit.
+        /// `fifo`: one limit for all. The next transmission serves the receiver of the
+        /// oldest packet, and includes other packets for that receiver up to the
+        /// standard's aggregation limit.
         #[default]
         Fifo = "fifo",
         /// `per-station`: each station has its own queue and limit; the access
@@ -144,19 +142,20 @@ pub enum WifiError {
     UnknownLosses,
 }
 
-/// Association identifiers are 1 to 2007 (IEEE 802.11-2016, 9.4.1.8).
+/// Highest number of stations: association identifiers are 1 to 2007 (IEEE 802.11-2016,
+/// 9.4.1.8).
 const MOST_STATIONS: usize = 2007;
 const AP_QUEUE: Bytes = Bytes(3_000_000);
 /// Default of dot11ShortRetryLimit.
 pub(super) const ATTEMPTS: u8 = 7;
-/// About a slot; chosen by us.
+/// Shortest busy period, about a slot; chosen by us.
 const LEAST_BUSY_PERIOD: Duration = Duration::from_micros(10);
 const BUSY_PERIOD: Duration = Duration::from_millis(2);
 const SNR: f64 = 40.0;
 const STATION_QUEUE: Bytes = Bytes(1_500_000);
 
 impl WifiSpec {
-    /// Cell of these stations; its access point has one queue.
+    /// Creates a cell of these stations; its access point has one queue.
     #[must_use]
     pub fn new(standard: WifiStandard, stations: Vec<WifiStation>) -> WifiSpec {
         WifiSpec {
@@ -211,13 +210,13 @@ impl WifiSpec {
 }
 
 impl WifiStation {
-    /// Station with this rate in both directions.
+    /// Creates a station with this rate in both directions.
     #[must_use]
     pub fn new(rate: WifiRate) -> WifiStation {
         WifiStation::of(WifiRateControl::Fixed(rate))
     }
 
-    /// Station with this rate control in both directions.
+    /// Creates a station with this rate control in both directions.
     #[must_use]
     pub fn of(control: WifiRateControl) -> WifiStation {
         WifiStation {
@@ -231,14 +230,14 @@ impl WifiStation {
         }
     }
 
-    /// Signal of the access point at the station.
+    /// Returns the signal of the access point at the station.
     pub(super) fn signal_down(&self) -> &WifiSignal {
         self.signal_back.as_ref().unwrap_or(&self.signal)
     }
 }
 
 impl WifiRateControl {
-    /// The rate, if it is fixed.
+    /// Returns the rate, if it is fixed.
     #[must_use]
     pub const fn fixed(self) -> Option<WifiRate> {
         match self {

@@ -19,15 +19,15 @@ pub(super) struct Timing {
     pub countdown: Countdown,
     /// Transmissions of a frame without an answer before it is dropped.
     pub attempts: u32,
-    /// Bytes of a frame beside the packet.
+    /// Bytes of a frame in addition to the packet.
     pub overhead: u64,
     pub aggregation: Option<Aggregation>,
-    /// Access parameters by category, the most urgent one last; DCF has one.
+    /// Access parameters by category, the most urgent one last; DCF has only one.
     pub access: Vec<Access>,
 }
 
-/// Slots that count: the only rule in which DCF and EDCA differ with equal
-/// parameters.
+/// Rule for which slots count: with equal parameters, the only difference between DCF and
+/// EDCA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Countdown {
     /// DCF counts a slot at its end (10.3.4.3), so it skips the one in which
@@ -51,15 +51,15 @@ pub(super) struct Access {
 /// Limits of an A-MPDU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aggregation {
-    /// The window of a BlockAck.
+    /// Most packets: the window of a BlockAck.
     pub packets: usize,
-    /// An HT A-MPDU (9.7.1).
+    /// Most bytes: those of an HT A-MPDU (9.7.1).
     pub bytes: u64,
-    /// Airtime.
+    /// Longest airtime.
     pub time: Duration,
 }
 
-/// MPDU delimiter, and padding of frames in an A-MPDU (9.7.1).
+/// Size of an MPDU delimiter, and unit of padding of frames in an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
 const PADDED_TO: u64 = 4;
 
@@ -76,7 +76,7 @@ impl Timing {
         }
     }
 
-    /// Timing of 802.11b (clause 16).
+    /// Returns the timing of 802.11b (clause 16).
     fn b() -> Timing {
         let (sifs, slot) = (us(10), us(20));
         Timing {
@@ -99,8 +99,8 @@ impl Timing {
         }
     }
 
-    /// Timing of 802.11g (clause 18) without stations of 802.11b, so with a
-    /// short slot.
+    /// Returns the timing of 802.11g (clause 18) without stations of 802.11b, which means
+    /// a short slot.
     fn g() -> Timing {
         let (sifs, slot) = (us(10), us(9));
         Timing {
@@ -118,7 +118,7 @@ impl Timing {
         }
     }
 
-    /// Timing of 802.11n (clause 19) with the EDCA parameters that an access
+    /// Returns the timing of 802.11n (clause 19) with the EDCA parameters that an access
     /// point announces by default (table 9-137).
     fn n() -> Timing {
         let (sifs, slot) = (us(10), us(9));
@@ -129,7 +129,7 @@ impl Timing {
             txop: us(txop),
         };
         Timing {
-            // Reception of an HT-mixed frame of one stream begins later.
+            // Reception of an HT-mixed frame of one stream starts later.
             ack_timeout: sifs + slot + us(28),
             countdown: Countdown::Begins,
             // The MAC header has QoS control; CCMP adds 16 bytes, because HT
@@ -138,8 +138,8 @@ impl Timing {
             aggregation: Some(Aggregation {
                 packets: 64,
                 bytes: 65_535,
-                // Limit in drivers (ath9k); the standard's limit is that of the
-                // legacy preamble, 5484 us.
+                // Limit in drivers (ath9k); the standard's limit is that of the legacy
+                // preamble, 5484 us.
                 time: us(4_000),
             }),
             access: vec![
@@ -152,7 +152,7 @@ impl Timing {
         }
     }
 
-    /// Category of a traffic class; DCF has one for all.
+    /// Returns the category of a traffic class; DCF has one for all.
     pub fn category(&self, class: TrafficClass) -> usize {
         match self.access.len() {
             1 => 0,
@@ -160,12 +160,12 @@ impl Timing {
         }
     }
 
-    /// Bytes of a packet's frame outside an aggregate.
+    /// Returns the bytes of a packet's frame outside an aggregate.
     pub fn frame(&self, packet: u64) -> u64 {
         packet + self.overhead
     }
 
-    /// Bytes of a packet's frame within an A-MPDU.
+    /// Returns the bytes of a packet's frame within an A-MPDU.
     pub fn subframe(&self, packet: u64) -> u64 {
         (DELIMITER + self.frame(packet)).next_multiple_of(PADDED_TO)
     }

@@ -27,7 +27,7 @@ impl<P> Wifi<P> {
         now
     }
 
-    /// Finds the next sender; the cell is silent.
+    /// Finds the next sender while the cell is silent.
     pub fn contend(&mut self) {
         debug_assert!(self.obss_at().is_none_or(|at| at >= self.busy_until));
         let next = self.contenders.next_access();
@@ -39,13 +39,13 @@ impl<P> Wifi<P> {
         };
     }
 
-    /// Start of the next transmission of overlapping networks, if the medium is
-    /// idle.
+    /// Returns the start of the next transmission of overlapping networks, if the medium
+    /// is idle then.
     fn obss_at(&self) -> Option<Instant> {
         Some(self.obss.as_ref()?.next())
     }
 
-    /// Tells overlapping networks that the medium was busy until then.
+    /// Informs overlapping networks that the medium was busy until then.
     pub fn defer_obss(&mut self, until: Instant) {
         let most_urgent = self.timing.access.last().map(|access| access.ifs);
         if let (Some(obss), Some(ifs)) = (&mut self.obss, most_urgent) {
@@ -73,12 +73,12 @@ impl<P> Wifi<P> {
         self.measure(at);
     }
 
-    /// Transmission that survives a collision: it goes to the access point and
-    /// is stronger than all others together by the capture margin.
+    /// Returns the transmission that survives a collision: it goes to the access point
+    /// and is stronger than all others together by the capture margin.
     fn captured(&self) -> Option<usize> {
         let threshold = self.capture?;
         let categories = self.categories();
-        // None of them survives if the access point itself sends.
+        // No transmission survives if the access point itself sends.
         let signal = |t: &Transmission| {
             let radio = self.radios.get(t.contender / categories)?;
             Some(radio.signal_up.snr(t.begun))
@@ -134,11 +134,10 @@ impl<P> Wifi<P> {
         self.measure(at);
     }
 
-    /// State of the medium during a single transmission.
+    /// Returns the state of the medium during a single transmission.
     fn alone(&self) -> Air {
         let transmission = &self.on_air[0];
-        // The announced time stays reserved (10.3.2.1), with or without an
-        // answer.
+        // The announced time stays reserved (10.3.2.1), with or without an answer.
         let others_idle = transmission.ended + transmission.answer;
         let until = match transmission.is_answered {
             true => others_idle,
@@ -147,7 +146,7 @@ impl<P> Wifi<P> {
         Air::Busy { until, others_idle }
     }
 
-    /// State of the medium during a collision, in which at most one
+    /// Returns the state of the medium during a collision, in which at most one
     /// transmission is received.
     fn collide(&mut self, at: Instant) -> Air {
         let categories = self.categories();
@@ -189,8 +188,8 @@ impl<P> Wifi<P> {
         self.note_leaving(sender);
     }
 
-    /// Takes the frames that a category of this sender transmits from `begun`
-    /// on. If overlapping networks hear none of the senders, they do not wait.
+    /// Takes the frames that a category of this sender transmits from `begun` on. If
+    /// overlapping networks hear none of the senders, they do not wait.
     fn transmit(
         &mut self,
         index: usize,
@@ -281,9 +280,9 @@ impl<P> Wifi<P> {
             } else {
                 self.counters[index / categories].failed += 1;
                 contender.on_unanswered(attempts);
-                // The standard does not define how a station treats the
-                // undecodable rest of a longer frame than its own; here all
-                // collided stations continue together.
+                // The standard does not define how a station treats the undecodable rest
+                // of a frame longer than its own; here all collided stations continue
+                // together.
                 contender.resume(at + self.timing.ack_timeout);
             }
             if !sender.has_work(index % categories) {
@@ -296,9 +295,9 @@ impl<P> Wifi<P> {
         self.measure(at);
     }
 
-    /// Records the state of the medium for each station from `at` on. A
-    /// collision counts as use by no station, and so does the time in which
-    /// stations wait for their turns.
+    /// Records the state of the medium for each station from `at` on. A collision does
+    /// not count as use by any station, nor does the time in which stations wait for
+    /// their turns.
     pub fn measure(&mut self, at: Instant) {
         let categories = self.categories();
         let alone = match &self.on_air[..] {
@@ -334,7 +333,7 @@ impl<P> Wifi<P> {
         self.timing.access.len()
     }
 
-    /// Notes that a sender may have packets to return.
+    /// Records that a sender may have packets to return.
     pub(super) fn note_leaving(&mut self, sender: usize) {
         let may_leave = self.senders[sender].port().poll_timeout().is_some();
         if let (true, Err(place)) = (may_leave, self.leaving.binary_search(&sender)) {
@@ -343,8 +342,8 @@ impl<P> Wifi<P> {
     }
 }
 
-/// Rate control and signal from this sender to this receiver; the access point
-/// comes after the stations.
+/// Returns the rate control and signal from this sender to this receiver; the access
+/// point comes after the stations.
 fn way(radios: &mut [Radio], sender: usize, receiver: usize) -> (&mut RadioDirection, &Signal) {
     let is_up = sender < radios.len();
     let radio = &mut radios[if is_up { sender } else { receiver }];

@@ -12,12 +12,12 @@ use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
 /// One direction of a wired medium: one station with its own transmitter.
 ///
-/// Order of calls: any, with `now` never decreasing (an earlier `now` counts as
-/// the latest one). Poll until `None` whenever the deadline is reached and
-/// after every call that changes something.
+/// Calls may come in any order, but `now` must not decrease (an earlier `now` counts as
+/// the latest one). Poll until `None` whenever the deadline is reached and after every
+/// call that changes something.
 ///
-/// A packet that the discipline drops at its turn is returned together with the
-/// packet that was transmitted in its place, with the time of its drop.
+/// A packet that the discipline drops at its turn is returned together with the packet
+/// that was transmitted in its place, with the time of its drop.
 pub struct Link<P> {
     now: Instant,
     capacity: Capacity,
@@ -58,15 +58,15 @@ impl<P> Link<P> {
         }
     }
 
-    /// Returns the next packet that has ended by `now`, in order of time.
+    /// Returns the next packet that has ended by `now`, in time order.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         let now = self.advance(now);
         self.station.poll(now)
     }
 
-    /// Time at which [`Link::poll`] may return a packet without another call
-    /// before, if any.
+    /// Returns the time at which [`Link::poll`] may return a packet without another call
+    /// before, if there is one.
     #[must_use]
     #[inline]
     pub fn poll_timeout(&self) -> Option<Deadline> {
@@ -87,9 +87,8 @@ impl<P> Link<P> {
         }
     }
 
-    /// Sets the capacity to `rate` from now on, in place of any schedule. A
-    /// packet in transmission continues at the new rate; zero is an outage in
-    /// which packets wait.
+    /// Sets the capacity to `rate` from now on, replacing any schedule. A packet in
+    /// transmission continues at the new rate; zero is an outage in which packets wait.
     pub fn set_capacity(&mut self, now: Instant, rate: Rate) {
         let now = self.advance(now);
         self.capacity = Capacity::Constant(rate);
@@ -116,9 +115,8 @@ impl<P> Link<P> {
         self.measure(now);
     }
 
-    /// Changes the one-way propagation delay of packets transmitted from now
-    /// on. When it shrinks, packets queue up behind those on their way, so
-    /// order is kept.
+    /// Changes the one-way propagation delay of packets transmitted from now on. If it
+    /// shrinks, packets queue up behind those in flight, so the order is kept.
     pub fn set_delay(&mut self, now: Instant, delay: Duration) {
         self.advance(now);
         self.station.line_mut().set_delay(delay);
@@ -157,60 +155,60 @@ impl<P> Link<P> {
         self.station.is_up()
     }
 
-    /// Capacity as of the latest call, whether the link is up or not.
+    /// Returns the capacity as of the latest call, even if the link is down.
     #[must_use]
     pub fn capacity(&self) -> Rate {
         self.transmitter.rate()
     }
 
-    /// One-way propagation delay.
+    /// Returns the one-way propagation delay.
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.station.line().delay()
     }
 
-    /// Bytes waiting for transmission as of the latest call, without the
+    /// Returns the bytes waiting for transmission as of the latest call, without the
     /// packet being transmitted.
     #[must_use]
     pub fn backlog(&self) -> Bytes {
         self.station.backlog()
     }
 
-    /// Present limit of the queue in bytes.
+    /// Returns the current limit of the queue in bytes.
     #[must_use]
     pub fn queue_limit(&self) -> Bytes {
         self.station.limit()
     }
 
-    /// Waiting time of a packet enqueued at the time of the latest call, at the
-    /// present capacity; `None` in an outage with packets waiting.
+    /// Returns the waiting time of a packet enqueued at the time of the latest call, at
+    /// the current capacity; `None` in an outage with packets waiting.
     #[must_use]
     pub fn queue_delay(&self) -> Option<Duration> {
         self.transmitter.time_for(self.now, self.station.backlog())
     }
 
-    /// Time at which the queue runs empty without further packets and capacity
-    /// changes, at the earliest the time of the latest call; `None` in an
-    /// outage with packets waiting.
+    /// Returns the time at which the queue runs empty without further packets and
+    /// capacity changes, at the earliest the time of the latest call; `None` in an outage
+    /// with packets waiting.
     #[must_use]
     pub fn empty_at(&self) -> Option<Instant> {
         Some(self.now + self.queue_delay()?)
     }
 
-    /// Packets that the link has taken, by outcome.
+    /// Returns the packets that the link has taken, by outcome.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.station.counters()
     }
 
-    /// Packets on the link: waiting, being transmitted, travelling, or ended
+    /// Returns the packets on the link: waiting, being transmitted, travelling, or ended
     /// but not polled yet.
     #[must_use]
     pub fn in_flight(&self) -> Tally {
         self.station.in_flight(self.transmitter.size_in_service())
     }
 
-    /// Service that the link gave to its packets until `now`.
+    /// Returns the service that the link gave to its packets until `now`.
     pub fn service_time(&mut self, now: Instant) -> ServiceTime {
         let now = self.advance(now);
         self.meter.until(now)

@@ -13,7 +13,7 @@ struct World {
 }
 
 impl World {
-    /// Bearer with packets of 991 bytes, 995 with their header.
+    /// Creates a bearer with packets of 991 bytes, 995 with their header.
     fn with(packets: u32) -> World {
         let rng = Rng::new(1);
         let line = LinkSpec::new(Rate::ZERO, Duration::ZERO);
@@ -56,20 +56,20 @@ fn a_packet_that_is_cut_arrives_with_its_last_part() {
     for (n, parts) in blocks.iter().enumerate() {
         world.receive(at_ms(10 + n as u64), parts);
     }
-    // 500 and 495 bytes of the first; its last five bytes leave room in the
-    // second block for the beginning of the second packet.
+    // 500 and 495 bytes of the first packet; its last five bytes leave room in the second
+    // block for the beginning of the second packet.
     assert_eq!(world.arrived(at_ms(100)), [(0, at_ms(11)), (1, at_ms(13))]);
 }
 
-/// The receiver detects the gap when later data arrives, waits 35 ms for HARQ
-/// and asks; without later data the sender retransmits after 45 ms.
+/// The receiver detects the gap when later data arrives, waits 35 ms for HARQ and
+/// requests a retransmission; without later data the sender retransmits after 45 ms.
 #[test]
 fn abandoned_data_is_sent_again_and_holds_back_later_data() {
     let mut world = World::with(3);
     let [first, second, third] = [0, 1, 2].map(|n| world.fill(at_ms(n), 1_000));
     world.receive(at_ms(5), &second);
     world.bearer.give_up(at_ms(28), first[0]);
-    // Detected at 5 ms, requested at 40, heard at 44.
+    // Detected at 5 ms, requested at 40 ms, received at 44 ms.
     assert_eq!(world.bearer.next_repeat(), Some(at_ms(44)));
     assert_eq!(world.bearer.repeatable(at_ms(43)), 0);
     assert!(world.fill(at_ms(43), 1_000).is_empty());
@@ -80,7 +80,7 @@ fn abandoned_data_is_sent_again_and_holds_back_later_data() {
     assert_eq!(world.arrived(at_ms(60)), [(0, at_ms(48)), (1, at_ms(48))]);
     world.bearer.give_up(at_ms(70), third[0]);
     assert_eq!(world.bearer.next_repeat(), Some(at_ms(70) + ms(45)));
-    // In two halves, one of which is abandoned again.
+    // It is sent in two halves, one of which is abandoned again.
     let halves = [115, 116].map(|n| world.fill(at_ms(n), 505));
     world.receive(at_ms(119), &halves[0]);
     world.bearer.give_up(at_ms(140), halves[1][0]);

@@ -41,8 +41,7 @@ fn a_better_signal_has_a_higher_cqi_and_each_begins_where_one_in_ten_fails() {
     assert_eq!((Cqi::new(0), Cqi::new(16)), (None, None));
 }
 
-/// Peak rates with one and with two transport blocks side by side, without
-/// headers.
+/// Peak rates with one and with two parallel transport blocks, without headers.
 #[test]
 fn peak_rates_are_within_two_percent_of_the_tables() {
     for (bandwidth, mbps) in [
@@ -66,9 +65,8 @@ fn peak_rates_are_within_two_percent_of_the_tables() {
     }
 }
 
-/// Cells of the GCC thesis, by its places: the IP rates of its TCP flows and
-/// calls, section by section (27.7 to 28.1 and 13.9 to 15.2 down, 9.7 to 11.0
-/// up).
+/// Cells of the GCC thesis, by their locations: the IP rates of its TCP flows and calls,
+/// section by section (27.7 to 28.1 and 13.9 to 15.2 down, 9.7 to 11.0 up).
 #[test]
 fn a_cell_of_five_megahertz_has_the_capacity_that_the_thesis_measured() {
     for (towards, cqi, rank, low, high) in [

@@ -1,5 +1,5 @@
-//! Rules of the cell one by one: HARQ, grants, reports, bearers, handovers,
-//! DRX, and events.
+//! Rules of the cell, one by one: HARQ, grants, reports, bearers, handovers, DRX, and
+//! events.
 
 use super::super::quality::Quality;
 use super::super::rates::Cqi;
@@ -10,8 +10,7 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 
 const DOWN: ChannelId = ChannelId(1);
 
-/// Failed blocks take their resource blocks again and delay others; no packet
-/// is lost.
+/// Failed blocks use their resource blocks again and delay others; no packet is lost.
 #[test]
 fn a_tenth_of_the_blocks_is_sent_again_and_costs_a_tenth() {
     let rate = |errors: f64| {
@@ -47,15 +46,15 @@ fn a_failed_block_comes_eight_milliseconds_later() {
         let of = |d: &&(StationId, u64, Instant)| d.2.saturating_since(at_ms(20 * d.1)) == ms(n);
         world.delivered.iter().filter(of).count()
     };
-    // The next millisecond, and four until decoding.
+    // The next millisecond, plus four until decoding.
     let (once, twice, thrice) = (took(5), took(13), took(21));
     assert_eq!(once + twice + thrice, 5_000);
     assert_near("at once", once as f64 / 5_000.0, 0.9, 0.01);
     assert!(thrice <= 15, "{thrice}");
 }
 
-/// Loss after four attempts, at margins below the CQI's threshold: the product
-/// of the errors of each attempt.
+/// Loss after four attempts, at margins below the CQI's threshold, is the product of the
+/// errors of each attempt.
 #[test]
 fn loss_after_four_attempts_is_the_product_of_their_errors() {
     let signal = LteSignal {
@@ -86,8 +85,8 @@ fn loss_after_four_attempts_is_the_product_of_their_errors() {
     assert_near("left", f64::from(left), expected, 0.05);
 }
 
-/// The outer loop reaches the target share of errors, whatever the fading does
-/// to reports.
+/// The outer loop reaches the target share of errors, regardless of the effect of fading
+/// on reports.
 #[test]
 fn reports_are_corrected_until_a_tenth_fails() {
     for motion in LteMotion::ALL {
@@ -111,9 +110,9 @@ fn reports_are_corrected_until_a_tenth_fails() {
     }
 }
 
-/// A packet that fits the first grant: a request within 10 ms, the grant 4 ms
-/// later, the data 4 ms after that, and 4 ms until decoding. With more to send,
-/// the reported rest comes 8 ms later.
+/// A packet that fits the first grant takes a request within 10 ms, the grant 4 ms later,
+/// the data 4 ms after that, and 4 ms until decoding. If there is more to send, the
+/// reported rest comes 8 ms later.
 #[test]
 fn an_idle_uplink_asks_first() {
     for (size, low, high, longest) in [(60, 15.5, 18.5, 23), (1_000, 23.5, 26.5, 31)] {
@@ -134,8 +133,7 @@ fn an_idle_uplink_asks_first() {
     }
 }
 
-/// While there is data to send, reports travel with it and grants come without
-/// requests.
+/// While there is data to send, reports travel with it and grants come without requests.
 #[test]
 fn a_busy_uplink_needs_no_requests() {
     let mut world = World::new(cell(&[12], 1), 1);
@@ -203,7 +201,7 @@ fn a_handover_sends_nothing_and_loses_nothing() {
         // Earlier packets arrive within 4 ms, later ones not before 4 ms.
         let within = |d: &&(StationId, u64, Instant)| d.2 > at_ms(gap + 4) && d.2 < at_ms(gap + 54);
         assert_eq!(world.delivered.iter().filter(within).count(), 0);
-        // The first one may fail repeatedly.
+        // The first packet may fail repeatedly.
         let mut arrivals = world.delivered.iter().map(|d| d.2);
         let after = arrivals.find(|at| *at > at_ms(gap + 4)).expect("one");
         assert!(after <= at_ms(gap + 54 + 16), "{after:?}");
@@ -215,7 +213,7 @@ fn a_terminal_that_sleeps_hears_once_in_a_cycle() {
     let mut spec = cell(&[10], 1);
     spec.drx = Some(ms(80));
     let mut world = World::new(spec, 1);
-    // 1055 ms are 15 ms after the beginning of a cycle of 80: asleep.
+    // 1055 ms are 15 ms after the start of a cycle of 80: the terminal is asleep.
     for (number, at) in [(0, 10), (1, 100), (2, 1_055)] {
         world.run(at_ms(at));
         world.enqueue(at_ms(at), Towards::Terminals, 0, number);
@@ -233,13 +231,13 @@ fn there_are_events_only_while_somebody_has_something_to_send() {
     assert_eq!(world.events, 0);
     world.enqueue(at_ms(10_000), Towards::Terminals, 0, 1);
     world.run(at_ms(20_000));
-    // The millisecond, and the arrival.
+    // The millisecond and the arrival.
     assert_eq!(world.events, 2);
     assert!(world.medium.poll_timeout(DOWN).is_none());
 }
 
-/// Resource blocks are used or idle, to the nanosecond, and every used one
-/// belongs to a terminal.
+/// Every resource block is used or idle, to the nanosecond, and every used one belongs to
+/// a terminal.
 #[test]
 fn blocks_add_up_to_the_run() {
     let mut spec = cell(&[12, 7, 3], 2);

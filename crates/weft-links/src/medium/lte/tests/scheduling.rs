@@ -9,8 +9,8 @@ fn with(scheduler: LteScheduler, spec: LteSpec) -> LteSpec {
     LteSpec { scheduler, ..spec }
 }
 
-/// Equal terminals get equal shares, and their number costs nothing: as in
-/// ns-3's `lte-pf-ff-mac-scheduler`.
+/// Equal terminals get equal shares, and their number costs nothing, as in ns-3's
+/// `lte-pf-ff-mac-scheduler`.
 #[test]
 fn terminals_alike_get_the_same_of_the_whole() {
     for scheduler in [LteScheduler::ProportionalFair, LteScheduler::RoundRobin] {
@@ -27,9 +27,8 @@ fn terminals_alike_get_the_same_of_the_whole() {
     }
 }
 
-/// On constant channels, proportional fairness gives equal shares of the
-/// resource blocks, like round robin; with max-rate the best terminal takes
-/// all.
+/// On constant channels, proportional fairness gives equal shares of the resource blocks,
+/// like round robin; with max-rate, the best terminal takes all.
 #[test]
 fn unequal_terminals_have_equal_shares_of_the_blocks_or_the_best_has_all() {
     let cqis = [15, 10, 6, 3];
@@ -54,9 +53,8 @@ fn unequal_terminals_have_equal_shares_of_the_blocks_or_the_best_has_all() {
     }
 }
 
-/// Rates proportional to the power of Rayleigh fading, drawn again each
-/// millisecond: serving each terminal at its best gains 1 + 1/2 + ... + 1/N
-/// over round robin.
+/// The rates follow the power of Rayleigh fading, drawn again each millisecond: serving
+/// each terminal at its best gains 1 + 1/2 + ... + 1/N over round robin.
 #[test]
 fn proportional_fairness_gains_what_the_harmonic_numbers_say() {
     for count in [2, 4, 8] {
@@ -89,9 +87,9 @@ fn proportional_fairness_gains_what_the_harmonic_numbers_say() {
     }
 }
 
-/// Fading terminals, with old reports and errors: proportional fairness carries
-/// more than round robin, and a far terminal keeps about its share of the
-/// blocks, unlike under max-rate.
+/// With fading terminals, old reports and errors, proportional fairness carries more than
+/// round robin, and a far terminal keeps about its share of the blocks, unlike with
+/// max-rate.
 #[test]
 fn fading_terminals_gain_by_proportional_fairness_and_far_ones_keep_their_share() {
     let run = |scheduler| {

@@ -1,4 +1,4 @@
-//! Rate control by past results, after Linux's minstrel_ht.
+//! Rate control by past results, modelled on Linux's minstrel_ht.
 
 use super::report::{Frames, PERIOD, Report};
 use crate::medium::wifi::rate::Modulation;
@@ -10,8 +10,8 @@ pub(in crate::medium::wifi) struct Minstrel {
     rates: Vec<Rate>,
     /// Best rate, second best, and most probable one.
     chain: [usize; 3],
-    /// Consecutive transmissions without an answer; the next rate of the chain
-    /// follows from it.
+    /// Consecutive transmissions without an answer, which determine the next rate of the
+    /// chain.
     unanswered: u32,
     /// Mean number of frames in a transmission.
     frames: f64,
@@ -35,12 +35,12 @@ struct Rate {
 
 /// Weight of the latest period in the mean.
 const WEIGHT: f64 = 0.25;
-/// Probabilities: a rate below the first is unusable, above the second it gains
-/// nothing more.
+/// Probability below which a rate is unusable, and probability above which a higher one
+/// brings no further gain.
 const USELESS: f64 = 0.1;
 const GOOD: f64 = 0.9;
-/// Probability above which a trial teaches nothing, and above which the faster
-/// of two rates is equally safe.
+/// Probability above which a trial gives no information, and above which the faster of
+/// two rates is equally safe.
 const CERTAIN: f64 = 0.95;
 /// Frame length in bytes for comparing rates.
 const BYTES: u64 = 1200;
@@ -48,22 +48,22 @@ const BYTES: u64 = 1200;
 const BETWEEN_TRIALS: f64 = 16.0;
 /// Periods between trials of a rate slower than the best.
 const SKIPPED: u32 = 20;
-/// Time that bounds the repeated use of a rate of the chain, together with
+/// Limit on the time of repeated use of a rate of the chain, together with
 /// [`MOST_RETRIES`].
 const RETRY_TIME: Duration = Duration::from_millis(6);
 const MOST_RETRIES: u32 = 7;
-/// A rate is dropped at once if fewer than one in [`BAD`] of more than
-/// [`ENOUGH`] frames came through.
+/// A rate is dropped immediately if fewer than one in [`BAD`] of more than [`ENOUGH`]
+/// frames came through.
 const BAD: u32 = 5;
 const ENOUGH: u32 = 30;
-/// MCS per stream; the numbers of further streams continue after them.
+/// Number of MCS per stream; the numbers of further streams continue after them.
 const PER_STREAM: usize = 8;
 /// Weight of the latest transmission in the mean length; chosen by us.
 const WEIGHT_OF_LENGTH: f64 = 0.1;
 
 impl Minstrel {
     pub fn new(modulations: Vec<Modulation>, timing: &Timing, rng: Rng) -> Minstrel {
-        // Best effort, whose rate all categories use.
+        // Timing of best effort, whose rate all categories use.
         let access = timing.access[timing.access.len().min(2) - 1];
         let backoff = timing.slot * u64::from(access.window_min) / 2;
         let rate = |modulation: Modulation| Rate {
@@ -157,7 +157,7 @@ impl Minstrel {
             .collect();
         let best_but = |other: Option<usize>| {
             let options = (0..worth.len()).filter(|option| Some(*option) != other);
-            // The first of equals, which is the slowest.
+            // The first of equal rates, which is the slowest.
             options
                 .rev()
                 .max_by(|a, b| worth[*a].total_cmp(&worth[*b]))
@@ -191,7 +191,7 @@ impl Minstrel {
         (!is_slower || rate.skipped >= SKIPPED).then_some(option)
     }
 
-    /// Number of consecutive attempts at a rate of the chain.
+    /// Returns the number of consecutive attempts at a rate of the chain.
     fn retries(&self, option: usize) -> u32 {
         let once = self.rates[option].time(self.frames) * self.frames;
         let fit = RETRY_TIME.as_secs_f64() / once;
@@ -200,7 +200,7 @@ impl Minstrel {
 }
 
 impl Rate {
-    /// Frames per second with `together` frames in a transmission.
+    /// Returns the frames per second with `together` frames in a transmission.
     fn throughput(&self, together: f64) -> f64 {
         match self.probability {
             Some(p) if p >= USELESS => p.min(GOOD) / self.time(together),
@@ -208,7 +208,7 @@ impl Rate {
         }
     }
 
-    /// Time of one frame in seconds.
+    /// Returns the time of one frame in seconds.
     fn time(&self, together: f64) -> f64 {
         let data =
             self.modulation.airtime(BYTES) - self.modulation.preamble - self.modulation.extension;

@@ -9,7 +9,7 @@ use crate::medium::wifi::timing::{Countdown, Timing};
 use crate::medium::wifi::{ApQueue, WifiStandard};
 use weft_units::Duration;
 
-/// Throughput of each of `n` stations in bits per microsecond when one of them
+/// Returns the throughput of each of `n` stations in bits per microsecond if one of them
 /// has the times of `slow`: Bianchi's slots, of unequal length.
 fn each(chain: Chain, n: u32, bits: f64, fast: Times, slow: Times) -> f64 {
     let (tau, _) = chain.solve(n);
@@ -67,7 +67,7 @@ fn a_slow_station_slows_all_others_down_to_its_throughput() {
     }
 }
 
-/// Packets of the same size to two fast stations and a slow one:
+/// Packets of the same size are sent to two fast stations and a slow one:
 /// Hoiland-Jorgensen et al. 2017, figure 5.
 #[test]
 fn airtime_fairness_ends_the_anomaly_of_downloads() {
@@ -83,15 +83,15 @@ fn airtime_fairness_ends_the_anomaly_of_downloads() {
     let mut slow_share = |queue: ApQueue| {
         spec.ap_queue = queue;
         let outcome = saturate(cell(&spec), &loads, Duration::from_secs(60));
-        // Aggregates of 42 and of 2 packets, with their answers: 3682 + 48 us
-        // and 3502 + 84 us, as goodput is computed.
+        // Aggregates of 42 and of 2 packets, with their answers: 3682 + 48 us and 3502 +
+        // 84 us, as in the computation of goodput.
         let time = [3730.0 / 42.0, 3730.0 / 42.0, 3586.0 / 2.0];
         let times: Vec<f64> = outcome.mbps.iter().zip(time).map(|(m, t)| m * t).collect();
         println!("{}: {:?} Mbit/s", queue.name(), outcome.mbps);
         (times[2] / times.iter().sum::<f64>(), outcome.total())
     };
-    // Each station gets the same number of packets through the single queue; a
-    // packet of the slow one takes 1793 us, of the others 89.
+    // Each station gets the same number of packets through the single queue; a packet of
+    // the slow station takes 1793 us, of the others 89.
     let (share, with_fifo) = slow_share(ApQueue::Fifo);
     assert!(share > 0.8, "{share}");
     assert!(with_fifo < 20.0, "{with_fifo}");

@@ -1,7 +1,7 @@
-//! Saturated equal stations, compared with Bianchi: Performance Analysis of the
-//! IEEE 802.11 Distributed Coordination Function (JSAC 18(3), 2000), and
-//! Bianchi and Tinnirello: Remarks on IEEE 802.11 DCF Performance Analysis
-//! (IEEE Communications Letters 9(8), 2005).
+//! Saturated equal stations, compared with Bianchi: Performance Analysis of the IEEE
+//! 802.11 Distributed Coordination Function (JSAC 18(3), 2000), and Bianchi and
+//! Tinnirello: Remarks on IEEE 802.11 DCF Performance Analysis (IEEE Communications
+//! Letters 9(8), 2005).
 
 use super::saturated::{assert_near, cell, custom, saturate, stations, upwards};
 use crate::medium::wifi::WifiStandard;
@@ -30,7 +30,7 @@ pub struct Times {
 }
 
 impl Chain {
-    /// Probability of a transmission in a slot, given that of a collision.
+    /// Returns the probability of a transmission in a slot, given that of a collision.
     pub fn tau(&self, p: f64) -> f64 {
         let stages = |share: &dyn Fn(f64) -> f64| -> f64 {
             let each = (0..self.doublings).map(|i| p.powi(i) * share(self.window * 2_f64.powi(i)));
@@ -40,13 +40,13 @@ impl Chain {
         match self.countdown {
             // 2000, equation 7: a slot in which others transmit counts.
             Countdown::Begins => 1.0 / (1.0 + stages(&|window| (window - 1.0) / 2.0)),
-            // 2005: a nonzero draw has one slot counted with the preceding
-            // transmission; a zero transmits at once.
+            // 2005: a nonzero draw has one slot counted with the preceding transmission;
+            // a zero transmits immediately.
             Countdown::Ends => 1.0 / (1.0 + stages(&|window| window / 2.0 - 1.0)),
         }
     }
 
-    /// Fixed point of transmission and collision.
+    /// Returns the fixed point of transmission and collision.
     pub fn solve(&self, n: u32) -> (f64, f64) {
         let collides = |tau: f64| 1.0 - (1.0 - tau).powi(n as i32 - 1);
         let (mut low, mut high) = (0.0, 1.0);
@@ -60,8 +60,8 @@ impl Chain {
         (self.tau(low), low)
     }
 
-    /// Bits per microsecond of this many stations, each sending frames of this
-    /// many bits.
+    /// Returns the bits per microsecond of this many stations, each sending frames of
+    /// this many bits.
     pub fn throughput(&self, n: u32, bits: f64, times: Times) -> f64 {
         let (tau, p) = self.solve(n);
         let n = f64::from(n);
@@ -75,7 +75,7 @@ impl Chain {
         } = times;
         let (successes, collision) = match self.countdown {
             Countdown::Begins => (alone, collision),
-            // A collided station that draws zero transmits at once.
+            // A collided station that draws zero transmits immediately.
             Countdown::Ends => {
                 let again = (n * tau - alone) * self.zero_after_collision(p);
                 (alone + again, collision + slot)
@@ -85,12 +85,12 @@ impl Chain {
         successes * bits / (quiet * slot + successes * success + collided * collision)
     }
 
-    /// Bits and time of a success including immediate successors.
+    /// Returns the bits and time of a success including immediate successors.
     pub fn in_a_row(&self, bits: f64, success: f64, slot: f64) -> (f64, f64) {
         match self.countdown {
             Countdown::Begins => (bits, success),
-            // A station that has just sent and draws zero transmits at once;
-            // any other station waits for a slot.
+            // A station that has just sent and draws zero transmits immediately; any
+            // other station waits for a slot.
             Countdown::Ends => {
                 let again = 1.0 - 1.0 / self.window;
                 (bits / again, success / again + slot)
@@ -98,7 +98,7 @@ impl Chain {
         }
     }
 
-    /// Probability that a station draws zero after a collision.
+    /// Returns the probability that a station draws zero after a collision.
     fn zero_after_collision(&self, p: f64) -> f64 {
         let zero = |stage: i32| 1.0 / (self.window * 2_f64.powi(stage));
         let last = self.doublings - 1;
@@ -111,8 +111,8 @@ fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }
 
-/// Durations of a success and a collision with this timing, for frames of this
-/// length.
+/// Returns the durations of a success and a collision with this timing, for frames of
+/// this length.
 pub fn times(timing: &Timing, modulation: &Modulation, bytes: u64) -> Times {
     let data = modulation.airtime(bytes);
     let ifs = timing.access[0].ifs;
@@ -123,8 +123,8 @@ pub fn times(timing: &Timing, modulation: &Modulation, bytes: u64) -> Times {
     }
 }
 
-/// Parameters of the paper's own figures, FHSS at 1 Mbit/s (table II): payload
-/// 8184 bits, headers 272 and 128, an ACK 112 and 128, and no EIFS.
+/// Returns the parameters of the paper's own figures, FHSS at 1 Mbit/s (table II):
+/// payload 8184 bits, headers 272 and 128, an ACK 112 and 128, and no EIFS.
 fn fhss(window: u32, doublings: u32) -> (Timing, Modulation) {
     let us = Duration::from_micros;
     let timing = Timing {
@@ -159,8 +159,8 @@ fn fhss(window: u32, doublings: u32) -> (Timing, Modulation) {
 
 const FHSS_PAYLOAD: u64 = 8184 / 8;
 
-/// Figure 6 of 2000, basic access, by the closed form: n, and the throughput
-/// with W = 32 and m = 3, W = 32 and m = 5, W = 128 and m = 3.
+/// Figure 6 of 2000, basic access, by the closed form: n, and the throughput with W = 32
+/// and m = 3, W = 32 and m = 5, W = 128 and m = 3.
 const FHSS: [(u32, [f64; 3]); 7] = [
     (1, [0.8388, 0.8388, 0.6732]),
     (2, [0.8473, 0.8473, 0.7676]),
@@ -202,9 +202,9 @@ fn stations_of_fhss_have_the_throughput_of_2000() {
     }
 }
 
-/// Timing of the theory, which has one slot grid for all: a station that sent
-/// in a collision continues with those that heard it, not as soon as its answer
-/// is missing.
+/// Returns the timing of the theory, which has one slot grid for all: a station that sent
+/// in a collision continues together with the stations that heard it, not as soon as its
+/// answer is missing.
 pub fn as_in_theory(timing: Timing) -> Timing {
     Timing {
         ack_timeout: timing.eifs_extra,
@@ -261,8 +261,8 @@ fn stations_of_802_11b_have_the_throughput_of_2005() {
 
 #[test]
 fn precedence_after_a_collision_changes_little() {
-    // A separate slot grid for stations that wait for an answer: ACKTimeout is
-    // shorter than EIFS.
+    // Stations that wait for an answer have a separate slot grid: ACKTimeout is shorter
+    // than EIFS.
     let timing = Timing {
         attempts: u32::MAX,
         ..Timing::of(WifiStandard::G)
@@ -279,7 +279,7 @@ fn precedence_after_a_collision_changes_little() {
 
 #[test]
 fn stations_that_give_up_after_seven_attempts_carry_less_among_fifty() {
-    // Without a retry limit 22.4 Mbit/s.
+    // 22.4 Mbit/s without a retry limit.
     let spec = stations(WifiStandard::G, &["54mbit"; 50]);
     let outcome = saturate(cell(&spec), &upwards(50, 1500), Duration::from_secs(10));
     let total = outcome.total();

@@ -17,12 +17,12 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 struct Group {
     chain: Chain,
     stations: i32,
-    /// Slots by which its AIFS exceeds that of the more urgent group.
+    /// Number of slots by which its AIFS exceeds that of the more urgent group.
     later: usize,
 }
 
-/// Ends of idle periods: how often one station of either group alone, how often
-/// several, and the number of idle slots before.
+/// Ends of idle periods: how often one station of either group transmits alone, how often
+/// several collide, and the number of idle slots before.
 struct Ends {
     alone: [f64; 2],
     collided: f64,
@@ -30,7 +30,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Share of the slots of the urgent group in which a station of either
+    /// Returns the share of the slots of the urgent group in which a station of either
     /// group transmits, by the number of preceding idle slots.
     fn of(groups: [Group; 2], transmits: impl Fn(usize) -> [f64; 2]) -> Ends {
         let [a, b] = groups.map(|group| group.stations);
@@ -56,7 +56,7 @@ impl Ends {
         ends
     }
 
-    /// Mbit/s of each group, with packets of 1500 bytes.
+    /// Returns the Mbit/s of each group, with packets of 1500 bytes.
     fn throughput(&self, times: Times) -> [f64; 2] {
         let busy =
             (self.alone[0] + self.alone[1]) * times.success + self.collided * times.collision;
@@ -65,11 +65,11 @@ impl Ends {
     }
 }
 
-/// Longer idle periods do not occur.
+/// Most idle slots; longer idle periods do not occur.
 const SLOTS: usize = 200;
 
-/// Published model: a station transmits with the same probability in each slot
-/// that counts for it, regardless of the slots before.
+/// Applies the published model: a station transmits with the same probability in each
+/// slot that counts for it, regardless of the slots before.
 fn as_published(groups: [Group; 2]) -> Ends {
     let [urgent, other] = groups;
     let (a, b) = (urgent.stations, other.stations);
@@ -97,8 +97,8 @@ fn as_published(groups: [Group; 2]) -> Ends {
     })
 }
 
-/// Random simulation of slots and counters without approximations, for this
-/// many transmissions or collisions.
+/// Simulates slots and counters at random without approximations, for this many
+/// transmissions or collisions.
 fn by_slots(groups: [Group; 2], count: u32) -> Ends {
     let mut rng = Rng::new(1);
     let mut draw = |group: &Group, stage: i32| {
@@ -124,7 +124,7 @@ fn by_slots(groups: [Group; 2], count: u32) -> Ends {
         ends.collided += f64::from(u8::from(transmit > 1));
         for station in &mut stations {
             if slot(station) > first {
-                // The slot in which others transmit counts, too.
+                // The slot in which others transmit also counts.
                 station.2 -= (first + 1).saturating_sub(later(station.0));
                 continue;
             }
@@ -165,8 +165,8 @@ fn against_closed_form(urgent: TrafficClass, other: TrafficClass, each: u16) {
     let rate = spec.stations[0].up.fixed().expect("a rate");
     let modulation = Modulation::of(WifiStandard::N, spec.guard, rate);
     let of_frame = times(&timing, &modulation, timing.frame(1500));
-    // Busy including the IFS of the urgent group; a collision ends as late as
-    // an answer at the lowest rate would.
+    // The busy time includes the IFS of the urgent group; a collision ends as late as an
+    // answer at the lowest rate would.
     let spared = timing.access[0].ifs - timing.access[timing.category(urgent)].ifs;
     let spared = spared.as_nanos() as f64 / 1e3;
     let of_frame = Times {
@@ -190,9 +190,8 @@ fn against_closed_form(urgent: TrafficClass, other: TrafficClass, each: u16) {
     let found = [first, second].map(|range| range.iter().sum::<f64>());
     for (form, ends, tolerance) in [
         ("by slots", by_slots(groups, 3_000_000), [0.01, 0.02]),
-        // The model treats stations as independent, and slots of the other
-        // group follow several idle ones only: it gives that group a few
-        // percent too much.
+        // The model treats stations as independent, but slots of the other group only
+        // follow several idle ones: it gives that group a few percent too much.
         ("as published", as_published(groups), [0.03, 0.05]),
     ] {
         let expected = ends.throughput(of_frame);
@@ -222,7 +221,7 @@ fn inside_a_station_the_more_urgent_category_goes_first() {
         use crate::medium::model::Model;
         wifi.enqueue(at, StationId(0), StationId(1), info, packet);
     };
-    // During the first transmission: the urgent one's turn comes 9 us before
+    // They arrive during the first transmission: the urgent one's turn comes 9 us before
     // that of best effort, and its largest backoff is 3 slots.
     give(1_000, BestEffort, 0);
     for packet in 1..200 {

@@ -5,10 +5,9 @@ use super::saturated::{assert_near, cell, saturate, stations, upwards};
 use crate::medium::wifi::{GuardInterval, WifiStandard};
 use weft_units::Duration;
 
-/// Rate, guard interval, packets that 4 ms or 65,535 bytes allow, and the
-/// airtime of the aggregate, microseconds, by hand: the PHY's preamble of 36
-/// or 40 us, ceil((16 + 8 x 1560 x packets + 6) / N_DBPS) symbols, rounded up
-/// to 4 us, and 6 us.
+/// Rate, guard interval, number of packets within 4 ms or 65,535 bytes, and the airtime
+/// of the aggregate in microseconds, by hand: the PHY's preamble of 36 or 40 us, ceil((16
+/// + 8 x 1560 x packets + 6) / N_DBPS) symbols, rounded up to 4 us, and 6 us.
 const AGGREGATES: [(&str, GuardInterval, f64, f64, f64); 6] = [
     // ceil(24982 / 26) = 961 symbols; answer at 6 Mbit/s.
     ("mcs0", GuardInterval::Long, 2.0, 36.0 + 3844.0 + 6.0, 74.0),

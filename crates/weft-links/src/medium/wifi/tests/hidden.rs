@@ -1,4 +1,4 @@
-//! Stations that do not hear overlapping networks which the access point hears.
+//! Stations that do not hear overlapping networks, although the access point does.
 
 use super::saturated::{Load, Outcome, assert_near, cell, saturate, stations, upwards};
 use crate::medium::tests::property::{calls, holds};
@@ -8,8 +8,8 @@ use crate::{
 use proptest::prelude::*;
 use weft_units::Duration;
 
-/// Times of 802.11g at 54 Mbit/s with 1500 bytes, in seconds: DIFS, a slot, the
-/// data, SIFS and ACK, the timeout of the answer.
+/// Times of 802.11g at 54 Mbit/s with 1500 bytes, in seconds: DIFS, a slot, the data,
+/// SIFS and ACK, and the timeout of the answer.
 const DIFS: f64 = 28e-6;
 const SLOT: f64 = 9e-6;
 const DATA: f64 = 254e-6;
@@ -29,8 +29,8 @@ fn run(spec: &WifiSpec, seconds: u64) -> Outcome {
     saturate(cell(spec), &upwards(stations, 1500), span)
 }
 
-/// Mbit/s of a saturated station. Overlapping networks are a memoryless process
-/// with two states, so an attempt depends on the previous one only through the
+/// Returns the Mbit/s of a saturated station. Overlapping networks are a memoryless
+/// process with two states, so an attempt depends on the previous one only through the
 /// state at its end. Busy periods have this mean, in seconds.
 fn expected(share: f64, busy: f64) -> f64 {
     let begins = share / (busy * (1.0 - share));
@@ -47,9 +47,9 @@ fn expected(share: f64, busy: f64) -> f64 {
         slots.sum::<f64>() / f64::from(window + 1) * (-both * fixed).exp()
     };
     let window = |attempt: u32| (16 << (attempt % 7)).min(1024) - 1;
-    // Frequency of each state: by the number of the next attempt, the first one
-    // after an abandoned frame as the eighth, and by whether overlapping
-    // networks are idle when its backoff starts.
+    // Frequency of each state: by the number of the next attempt, with the first one
+    // after an abandoned frame as the eighth, and by whether overlapping networks are
+    // idle when its backoff starts.
     let mut often = [[0.0; 2]; 8];
     often[0][1] = 1.0;
     let (mut delivered, mut time) = (0.0, 0.0);
@@ -115,7 +115,7 @@ fn only_stations_that_do_not_hear_the_overlapping_network_lose_frames_to_it() {
     assert!(hidden.total() < heard.total());
 }
 
-/// Downwards the access point and overlapping networks wait for each other.
+/// In the downlink, the access point and overlapping networks wait for each other.
 #[test]
 fn frames_to_a_hidden_station_are_not_hit() {
     let mut spec = hidden(0.3);
@@ -141,8 +141,8 @@ fn enough_attempts_lose_nothing() {
     assert_eq!(given_up(&spec), 0);
 }
 
-/// The first station hears overlapping networks and waits for them, the second
-/// does not: frames of the first fail only in collisions with the second.
+/// The first station hears overlapping networks and waits for them, but the second does
+/// not: frames of the first fail only in collisions with the second.
 #[test]
 fn a_station_that_hears_the_overlapping_network_is_not_hit_beside_one_that_does_not() {
     let mut spec = stations(WifiStandard::N, &["mcs4", "mcs4"]);

@@ -9,7 +9,7 @@ use crate::medium::wifi::{
 };
 use weft_units::{Duration, Instant, Rng};
 
-/// Cell of one station.
+/// Creates a cell of one station.
 fn one(standard: WifiStandard, control: WifiRateControl, signal: WifiSignal) -> WifiSpec {
     let station = WifiStation {
         signal,
@@ -35,7 +35,7 @@ fn losses_are_those_of_the_table_and_between_them() {
     near(mcs(4).at(13.1, 1458), 10_f64.powf(-1.5));
     // Both halves must survive.
     near(mcs(4).at(12.7, 2916), 1.0 - 0.9 * 0.9);
-    // Two streams: 5 dB more.
+    // Two streams need 5 dB more.
     near(mcs(12).at(17.7, 1458), 0.1);
     // A decade in 0.8 dB continues, down to one in a million.
     near(mcs(4).at(15.1, 1458), 1e-4);
@@ -49,8 +49,8 @@ fn losses_are_those_of_the_table_and_between_them() {
     assert_eq!(Losses::of(WifiRate::HalfMbit(22)), None);
 }
 
-/// One station of 802.11g at 54 Mbit/s: losses double the window, and a frame
-/// is dropped after the seventh attempt.
+/// One station of 802.11g at 54 Mbit/s: losses double the window, and a frame is dropped
+/// after the seventh attempt.
 #[test]
 fn a_noisy_station_of_802_11g_carries_what_its_attempts_leave() {
     let rate = WifiStandard::G.rate("54mbit").expect("a rate");
@@ -61,9 +61,9 @@ fn a_noisy_station_of_802_11g_carries_what_its_attempts_leave() {
             WifiSignal::steady(snr),
         );
         let p = Losses::of(rate).expect("in the table").at(snr, 1536);
-        // After success DIFS 28, 254 of data, SIFS 10, ACK 34. Otherwise the
-        // timeout, SIFS 10, slot 9, start 20, replaces SIFS and ACK. Before
-        // attempt i a backoff of half the window, slots of 9.
+        // A success takes DIFS 28, 254 of data, SIFS 10 and ACK 34. Otherwise the
+        // timeout, SIFS 10, slot 9, start 20, replaces SIFS and ACK. Before attempt i
+        // comes a backoff of half the window, in slots of 9.
         let (mut attempts, mut time, mut reached) = (0.0, 0.0, 1.0);
         for attempt in 0..7 {
             let window = f64::from((16 << attempt).min(1024) - 1);
@@ -117,7 +117,7 @@ fn a_noisy_aggregate_carries_what_survives() {
 /// Fastest rate with a loss below a tenth in the table, at each signal.
 const IDEAL: [(f64, &str); 7] = [
     (5.0, "mcs1"),
-    // As fast as mcs3, and lost less often.
+    // As fast as mcs3, with fewer losses.
     (10.0, "mcs9"),
     (11.5, "mcs10"),
     (15.0, "mcs11"),
@@ -159,7 +159,7 @@ fn trying_finds_what_the_ideal_knows() {
     }
 }
 
-/// Mbit/s in each second of a walk from 35 to -5 dB in 20 seconds and back.
+/// Returns the Mbit/s in each second of a walk from 35 to -5 dB in 20 seconds and back.
 fn walk(control: WifiRateControl) -> Vec<f64> {
     let at = Duration::from_secs;
     let signal = WifiSignal {
@@ -200,7 +200,7 @@ fn a_signal_keeps_to_its_way_and_walks_around_it() {
     let still = Signal::new(&way, &Rng::new(1));
     let found = [0, 10_000, 11_000, 20_000, 90_000].map(|ms| still.snr(at(ms)));
     assert_eq!(found, [40.0, 40.0, 37.0, 10.0, 10.0]);
-    // Deviations of 3 and 2 dB; after 50 ms the fast part has lost 1 - 1/e.
+    // Deviations are 3 and 2 dB; after 50 ms the fast part has lost 1 - 1/e.
     let walking = WifiSignal {
         motion: WifiMotion::Walking,
         ..WifiSignal::steady(20.0)

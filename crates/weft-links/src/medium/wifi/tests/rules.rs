@@ -1,4 +1,4 @@
-//! Single rules of access, computed by hand.
+//! Individual rules of access, computed by hand.
 
 use super::saturated::{cell, saturate, stations, upwards};
 use crate::medium::model::Model;
@@ -20,8 +20,8 @@ fn enqueue(wifi: &mut Wifi<usize>, us: u64, from: u16, to: u16, packet: usize) {
     wifi.enqueue(at_us(us), StationId(from), StationId(to), info, packet);
 }
 
-/// Ends of packets until this time: packet, end in microseconds, and the reason
-/// if it was dropped.
+/// Returns the ends of packets until this time: packet, end in microseconds, and the
+/// reason if it was dropped.
 fn ends(wifi: &mut Wifi<usize>, until_us: u64) -> Vec<(usize, u64, Option<DropReason>)> {
     let mut ends = Vec::new();
     while let Some(deadline) = wifi.poll_timeout(CHANNEL) {
@@ -39,7 +39,7 @@ fn ends(wifi: &mut Wifi<usize>, until_us: u64) -> Vec<(usize, u64, Option<DropRe
     ends
 }
 
-/// 802.11g, 54 Mbit/s: 254 us for a frame of 1536 bytes, SIFS 10, ACK 34.
+/// Exchange of 802.11g at 54 Mbit/s: 254 us for a frame of 1536 bytes, SIFS 10, ACK 34.
 const EXCHANGE_G: u64 = 254 + 10 + 34;
 
 #[test]
@@ -47,10 +47,11 @@ fn frames_that_find_an_idle_medium_leave_at_once() {
     let mut wifi = cell(&stations(WifiStandard::G, &["54mbit"]));
     enqueue(&mut wifi, 1_000, 0, 1, 0);
     assert_eq!(ends(&mut wifi, 9_000), [(0, 1_000 + EXCHANGE_G, None)]);
-    // The backoff after it expired long ago, so this one is also sent at once.
+    // The backoff after the first packet expired long ago, so this one is also sent
+    // immediately.
     enqueue(&mut wifi, 10_000, 0, 1, 1);
     assert_eq!(ends(&mut wifi, 19_000), [(1, 10_000 + EXCHANGE_G, None)]);
-    // Within DIFS, 28 us, of the start it waits for the rest of DIFS.
+    // Within DIFS, 28 us, of the start, it waits for the rest of DIFS.
     let mut wifi = cell(&stations(WifiStandard::G, &["54mbit"]));
     enqueue(&mut wifi, 20, 0, 1, 0);
     assert_eq!(ends(&mut wifi, 9_000), [(0, 28 + EXCHANGE_G, None)]);
@@ -82,7 +83,7 @@ fn an_access_point_with_one_queue_serves_first_come_first_served() {
     };
     assert_eq!(order(&spec), [0, 1, 2, 3, 4, 5]);
     spec.ap_queue = ApQueue::PerStation;
-    // The first is sent at once, the others in turn.
+    // The first is sent immediately, the others in turn.
     assert_eq!(order(&spec), [0, 3, 4, 1, 2, 5]);
 }
 
@@ -99,7 +100,7 @@ fn an_access_point_with_one_queue_has_one_limit() {
         ends.retain(|(_, _, reason)| reason.is_some());
         ends.len()
     };
-    // One is sent at once, and four wait.
+    // One is sent immediately, and four wait.
     assert_eq!(dropped(&spec), 7);
     // The last one finds its own queue empty.
     spec.ap_queue = ApQueue::PerStation;
@@ -123,9 +124,9 @@ fn an_aggregate_includes_all_frames_for_its_receiver() {
     let order: Vec<_> = ends.iter().map(|end| end.0).collect();
     assert_eq!(order, [0, 1, 3, 5, 2, 4, 6]);
     assert!(ends[1].1 == ends[3].1 && ends[4].1 == ends[6].1);
-    // Each three: ceil((22 + 8 x 3 x 1560) / 260) symbols of 3.6 us, rounded
-    // up to 4; 42 around them; SIFS and a BlockAck at 24 Mbit/s. In between
-    // AIFS, 37 us, and a backoff of 0 to 15 slots.
+    // Three packets each: ceil((22 + 8 x 3 x 1560) / 260) symbols of 3.6 us, rounded up
+    // to 4; 42 around them; SIFS and a BlockAck at 24 Mbit/s. In between come AIFS, 37
+    // us, and a backoff of 0 to 15 slots.
     let slots = (ends[4].1 - ends[1].1 - (524 + 42 + 10 + 38) - 37) / 9;
     assert!(slots <= 15, "{slots}");
     let between = 524 + 42 + 10 + 38 + 37 + 9 * slots;
@@ -335,7 +336,7 @@ fn the_way_back_of_a_cell_of_one_station_says_only_what_differs() {
     let rates = [slower.stations[0].up, slower.stations[0].down];
     let mcs = ["mcs7", "mcs4"].map(|rate| WifiStandard::N.rate(rate).unwrap());
     assert_eq!(rates, mcs.map(WifiRateControl::Fixed));
-    // Alike in both directions, including the queue of the access point.
+    // Equal in both directions, including the queue of the access point.
     let alike = WifiSpec::of_one(text, "").unwrap();
     assert_eq!(
         (alike.queue, &alike.stations[0].signal_back),

@@ -34,7 +34,7 @@ impl Outcome {
     }
 }
 
-/// Loads from every station to the access point, which is the last one.
+/// Returns loads from every station to the access point, which is the last one.
 pub fn upwards(stations: u16, size: u64) -> Vec<Load> {
     let load = |from| Load {
         from,
@@ -51,7 +51,7 @@ pub fn stations(standard: WifiStandard, rates: &[&str]) -> WifiSpec {
     WifiSpec::new(standard, stations)
 }
 
-/// Cell whose stations have this timing and modulation.
+/// Creates a cell whose stations have this timing and modulation.
 pub fn custom(timing: Timing, modulation: Modulation, count: u16) -> Wifi<usize> {
     let spec = stations(WifiStandard::G, &vec!["54mbit"; usize::from(count)]);
     let radio = |_| Radio {
@@ -69,8 +69,8 @@ pub fn cell(spec: &WifiSpec) -> Wifi<usize> {
     Wifi::new(spec, &Rng::new(1))
 }
 
-/// Runs the cell for this span and a tenth before. Packets are replaced as they
-/// end.
+/// Runs the cell for this span after a warm-up of a tenth of it. Packets are replaced as
+/// they end.
 pub fn saturate(wifi: Wifi<usize>, loads: &[Load], span: Duration) -> Outcome {
     let begin = Instant::ZERO + span / 10;
     let mut delivered = vec![0; loads.len()];
@@ -89,7 +89,7 @@ pub fn saturate(wifi: Wifi<usize>, loads: &[Load], span: Duration) -> Outcome {
     }
 }
 
-/// Total Mbit/s in each second of a run.
+/// Returns the total Mbit/s in each second of a run.
 pub fn by_second(wifi: Wifi<usize>, loads: &[Load], seconds: u64) -> Vec<f64> {
     let mut mbps = vec![0.0; seconds as usize];
     let end = Instant::ZERO + (Duration::from_secs(seconds) - Duration::from_nanos(1));
@@ -102,7 +102,7 @@ pub fn by_second(wifi: Wifi<usize>, loads: &[Load], seconds: u64) -> Vec<f64> {
     mbps
 }
 
-/// Gives each load another packet whenever one of it ends, until `end`.
+/// Gives each load another packet whenever one of its packets ends, until `end`.
 fn feed(
     mut wifi: Wifi<usize>,
     loads: &[Load],

@@ -20,7 +20,7 @@ fn link(spec: &str) -> Link<u32> {
     Link::new(&spec.parse().unwrap(), Rng::new(1))
 }
 
-/// All packets until the link is silent, polling only at its deadlines.
+/// Returns all packets until the link is silent, polling only at its deadlines.
 fn drain(link: &mut Link<u32>) -> Vec<Departure<u32>> {
     let mut out = Vec::new();
     while let Some(deadline) = link.poll_timeout() {
@@ -80,7 +80,7 @@ fn the_ecn_field_passes_a_queue_that_does_not_mark() {
 fn a_late_caller_does_not_delay_the_packets_behind() {
     let mut link = link("rate=1mbit");
     link.enqueue(at_ms(0), FULL, 0);
-    // No poll at 12 ms; the transmitter worked without it.
+    // There was no poll at 12 ms; the transmitter worked without it.
     link.enqueue(at_ms(20), FULL, 1);
     assert_eq!(link.poll(at_ms(50)), Some(delivered(0, at_ms(12), ms(0))));
     assert_eq!(link.poll(at_ms(50)), Some(delivered(1, at_ms(32), ms(0))));
@@ -101,7 +101,7 @@ fn nothing_comes_out_before_its_time() {
 fn the_capacity_changes_in_the_middle_of_a_packet() {
     let mut link = link("rate=1mbit");
     link.enqueue(at_ms(0), FULL, 0);
-    // After 6 ms half of it is out; the other half takes 1.5 ms at 4 Mbps.
+    // After 6 ms, half of it has been sent; the other half takes 1.5 ms at 4 Mbps.
     link.set_capacity(at_ms(6), Rate::from_mbps(4));
     let at = Instant::ZERO + Duration::from_micros(7_500);
     assert_eq!(drain(&mut link), [delivered(0, at, ms(0))]);
@@ -119,7 +119,8 @@ fn a_schedule_changes_the_capacity_in_the_middle_of_a_packet() {
     let mut link = Link::new(&spec, Rng::new(1));
     link.enqueue(at_ms(0), FULL, 0);
     link.enqueue(at_ms(50), FULL, 1);
-    // Half out at 6 ms, outage, then 12 ms for the half and 24 ms for the next.
+    // Half is sent at 6 ms, then an outage, then 12 ms for the other half and 24 ms for
+    // the next packet.
     let expected = [
         delivered(0, at_ms(112), ms(0)),
         delivered(1, at_ms(136), ms(62)),
@@ -203,7 +204,7 @@ fn a_cut_drops_what_is_not_transmitted_and_a_restored_link_is_empty() {
     for packet in 0..3 {
         link.enqueue(at_ms(0), FULL, packet);
     }
-    // At 13 ms the first packet is on its way and the second in transmission.
+    // At 13 ms, the first packet is in flight and the second in transmission.
     link.cut(at_ms(13));
     link.enqueue(at_ms(14), FULL, 3);
     let expected = [

@@ -274,7 +274,8 @@ proptest! {
             link.enqueue(now, Bytes(*size), i as u32);
         }
         run_to(&mut link, Instant::from_nanos(u64::MAX / 2), &mut out);
-        // The queue ahead and the packet in transmission; each end is rounded up.
+        // The wait covers the queue ahead and the packet in transmission; each end is
+        // rounded up.
         let full = ms(limit).max(rate.time_for(QueueLimit::LEAST).unwrap());
         prop_assert_eq!(spec.longest_wait().map(|wait| wait.max(full)), Some(full));
         let most = full + rate.time_for(Bytes(1_500)).unwrap() + Duration::from_micros(1);

@@ -4,8 +4,8 @@ use super::{Departure, Link, ms};
 use crate::{LinkSpec, QueueLimit};
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
-/// Mean wait in ms of packets of 125 bytes at 1 Mbps (1 ms each) that arrive at
-/// random with this load.
+/// Returns the mean wait in ms of packets of 125 bytes at 1 Mbps (1 ms each) that arrive
+/// at random with this load.
 fn mean_wait_ms(load: f64, seed: u64) -> f64 {
     let rng = Rng::new(seed);
     let mut arrivals = rng.stream("arrivals");
@@ -29,8 +29,8 @@ fn mean_wait_ms(load: f64, seed: u64) -> f64 {
 
 #[test]
 fn the_mean_wait_is_that_of_an_m_d_1_queue() {
-    // Pollaczek-Khinchine with constant service: load / (2 (1 - load)) of a
-    // service time: 0.5 ms at half load, 2 ms at four fifths.
+    // Pollaczek-Khinchine with constant service: load / (2 (1 - load)) of a service time,
+    // which is 0.5 ms at half load and 2 ms at four fifths.
     for (load, expected) in [(0.5, 0.5), (0.8, 2.0)] {
         let waits: Vec<f64> = (0..20).map(|seed| mean_wait_ms(load, seed)).collect();
         let mean = waits.iter().sum::<f64>() / waits.len() as f64;
@@ -52,7 +52,7 @@ fn losses_come_as_often_as_asked() {
     let counters = link.counters();
     let ended = counters.delivered.packets + counters.random_loss.packets;
     let share = counters.random_loss.packets as f64 / ended as f64;
-    // Standard deviation sqrt(0.1 x 0.9 / 20,000) = 0.0021; four of them.
+    // Standard deviation sqrt(0.1 x 0.9 / 20,000) = 0.0021; the bounds are four of them.
     assert!((0.0915..0.1085).contains(&share), "{share}");
 }
 
@@ -61,7 +61,7 @@ fn jitter_is_gaussian_within_three_deviations() {
     let mut spec = LinkSpec::new(Rate::from_mbps(1), ms(50));
     spec.jitter = ms(5);
     let mut link = Link::new(&spec, Rng::new(9));
-    // Far enough apart that order never interferes: 100 ms, 1 ms of service.
+    // Far enough apart that order never interferes: 100 ms, with 1 ms of service.
     let mut ways = Vec::new();
     for packet in 0..20_000_u64 {
         let now = Instant::ZERO + ms(100 * packet);
@@ -84,8 +84,8 @@ fn jitter_is_gaussian_within_three_deviations() {
 
 #[test]
 fn jitter_does_not_accumulate() {
-    // A saturated link: order delays each arrival to the latest draw so far,
-    // yet the last of many is within three deviations of its own time.
+    // A saturated link: order delays each arrival to the latest draw so far, but the last
+    // of many is within three deviations of its own time.
     let mut spec = LinkSpec::new(Rate::from_mbps(1), ms(50));
     spec.jitter = ms(5);
     spec.queue = QueueLimit::Bytes(Bytes(10_000_000));
