@@ -25,8 +25,8 @@ pub struct Run<'a> {
 /// Value of one run.
 pub type Value = (String, f64);
 
-/// Returns the time in which these flows have competition, from the start of the first
-/// competitor to the end of the last, as a run that is measured for only that time.
+/// Returns the part of the measured time in which these flows have competition: from the
+/// start of the first competitor to the end of the last one.
 #[must_use]
 pub fn competition(
     setup: &Setup,
