@@ -1,4 +1,4 @@
-//! Counters that a program reports about itself over time, as a client of a call does
+//! Counters that a program reports about itself over time, such as a client of a call
 //! (W3C webrtc-stats). Counts start at the beginning of the call, so the difference
 //! between two samples describes the time between them.
 
@@ -9,10 +9,10 @@ pub struct CounterLog {
     pub samples: Vec<CounterSample>,
 }
 
-/// Counters at one time; a value is absent where the program does not know it.
+/// Counters at one time. A value is absent if the program does not have it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CounterSample {
-    /// Time in seconds since the run began; negative before it.
+    /// Time in seconds since the start of the run; negative before it.
     pub at_s: f64,
     /// Round-trip time of the path, milliseconds.
     pub rtt_ms: Option<f64>,
@@ -22,7 +22,7 @@ pub struct CounterSample {
     pub received: Option<ReceivedCounters>,
 }
 
-/// A stream at its sender.
+/// Stream at its sender.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SentCounters {
     /// Frames encoded.
@@ -31,34 +31,33 @@ pub struct SentCounters {
     pub quantizer_sum: Option<f64>,
     /// Target rate of the encoder, Mbit/s.
     pub target_mbps: Option<f64>,
-    /// Keyframes that were requested.
+    /// Number of requested keyframes.
     pub keyframe_requests: Option<f64>,
-    /// Time for which the processor was too slow, seconds.
+    /// Time in seconds for which the processor was too slow.
     pub cpu_limited_s: Option<f64>,
 }
 
-/// A stream at its receiver.
+/// Stream at its receiver.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ReceivedCounters {
     /// Frames shown.
     pub frames: Option<f64>,
     /// Frames a second over the last period.
     pub fps: Option<f64>,
-    /// Frames received and not shown.
+    /// Frames received but not shown.
     pub dropped: Option<f64>,
     /// Freezes that have ended.
     pub freezes: Option<f64>,
     /// Total length of these freezes, seconds.
     pub freeze_s: Option<f64>,
-    /// Lines of the last picture.
+    /// Height of the last picture in lines.
     pub height: Option<f64>,
-    /// Mean time in the jitter buffer of the frames of the last period, milliseconds.
+    /// Mean time in the jitter buffer for the frames of the last period, in milliseconds.
     pub jitter_buffer_ms: Option<f64>,
-    /// Bytes that the application could use: encoded frames of a call, ordered data of
-    /// TCP.
+    /// Bytes usable by the application: encoded frames of a call, or ordered data of TCP.
     pub useful_bytes: Option<f64>,
     /// Latency samples of pictures shown since the last sample: the time in seconds since
-    /// the run began, and the time from capture to display in milliseconds.
+    /// the start of the run, and the time from capture to display in milliseconds.
     pub latencies: Vec<(f64, f64)>,
     /// BRISQUE of some of the pictures shown since the last sample, 0 to 100.
     pub brisque: Vec<f64>,

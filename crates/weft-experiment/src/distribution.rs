@@ -16,7 +16,7 @@ pub struct DelaySample {
 }
 
 impl DelaySample {
-    /// Summarizes delays in nanoseconds; reorders the slice.
+    /// Summarises delays in nanoseconds; reorders the slice.
     #[must_use]
     pub fn of(nanos: &mut [u64]) -> DelaySample {
         let totals = Totals::of(nanos);

@@ -1,4 +1,4 @@
-//! An experiment as data: the setup of a run, and the record of its results.
+//! Experiment as data: the setup of a run, and the record of its results.
 //!
 //! A [`Setup`] names links, routes and flows; a [`Record`] holds the measurements of
 //! each. An engine turns the setup into the record: the simulator (`weft-sim`) in virtual
@@ -32,5 +32,5 @@ pub use record::{
     StationRecord,
 };
 pub use setup::{FlowSetup, Hop, LinkSetup, Route, Setup, SetupError};
-// Only the folder of all kinds exports a kind of flow.
+// Only the folder of all kinds exports kinds of flows.
 pub use traffic::*;

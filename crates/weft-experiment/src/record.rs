@@ -1,4 +1,4 @@
-//! The record of a run: plain data.
+//! Record of a run: plain data.
 
 use weft_links::{
     Counters, DropReason, RadioCounters, ServiceTime, StationId, Tally, WiredDirection,
@@ -9,8 +9,8 @@ use crate::distribution::{DelaySample, Distribution};
 use crate::traffic::FlowDetail;
 
 /// Measurements of a run: of the network ([`LinkRecord`]), of each flow's packets on it
-/// ([`RouteRecord`]), and of the layers above ([`FlowDetail`]). An engine leaves out
-/// whatever it cannot observe.
+/// ([`RouteRecord`]), and of the layers above ([`FlowDetail`]). An engine omits what it
+/// cannot observe.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
     /// End of the run: the setup's duration, or earlier if it was stopped.
@@ -21,7 +21,7 @@ pub struct Record {
     pub links: Vec<LinkRecord>,
     /// One for each flow of the setup, in its order.
     pub flows: Vec<FlowRecord>,
-    /// Number of events processed: the work behind the run.
+    /// Number of processed events, which measures the work of the run.
     pub events: u64,
 }
 
@@ -35,7 +35,7 @@ pub struct LinkRecord {
     /// Time for which each channel of a cell was used by one exchange of frames (`used`),
     /// used by several at once (`blocked`), or idle, from
     /// [`measure_from`](crate::Setup::measure_from) on. Empty without a cell, or if the
-    /// engine does not know.
+    /// engine does not measure it.
     pub channels: Vec<ServiceTime>,
 }
 
@@ -49,13 +49,13 @@ pub struct StationRecord {
     pub in_flight: Tally,
     /// Time for which the station used its medium, left it idle, or found it busy, from
     /// [`measure_from`](crate::Setup::measure_from) on; `None` if the engine does not
-    /// know.
+    /// measure it.
     pub service: Option<ServiceTime>,
-    /// Time for which the medium carried packets to the station from then on, if that is
+    /// Time for which the medium carried packets to the station from that time on, if
     /// counted.
     pub carried_to: Option<Duration>,
-    /// Outcomes of the station's transmission turns from then on, if it is part of a cell
-    /// and the engine knows.
+    /// Outcomes of the station's transmission turns from that time on, if it is part of a
+    /// cell and the engine measures them.
     pub radio: Option<RadioCounters>,
     /// Queueing delay of delivered packets, from
     /// [`measure_from`](crate::Setup::measure_from) on.
@@ -68,7 +68,7 @@ pub struct StationRecord {
 /// was delivered or dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkSample {
-    /// The end of the period.
+    /// End of the period.
     pub at: Instant,
     /// Bytes delivered at the other end.
     pub delivered: Bytes,
@@ -89,7 +89,7 @@ pub struct FlowRecord {
     pub detail: FlowDetail,
 }
 
-/// The packets of a flow on one of its routes.
+/// Packets of a flow on one of its routes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RouteRecord {
     /// From the source to the sink.
@@ -105,14 +105,14 @@ pub struct LegRecord {
     pub sent: Tally,
     /// Packets that reached the other end.
     pub delivered: Tally,
-    /// Packets dropped, by link and reason; rows of zero are left out.
+    /// Packets dropped, by link and reason; rows of zero are omitted.
     pub dropped: Vec<DropRecord>,
     /// Packets within the access delay at the end of the run.
     pub in_access: Tally,
     /// Total delay of delivered packets in the queues of all links, from
     /// [`measure_from`](crate::Setup::measure_from) on.
     pub queue_delay: Distribution,
-    /// From sending to delivery, of the same packets.
+    /// Delay of the same packets from sending to delivery.
     pub one_way_delay: Distribution,
     /// One for each period of the run, from its beginning.
     pub series: Vec<LegSample>,
@@ -123,9 +123,9 @@ pub struct LegRecord {
 pub struct DropRecord {
     /// Position of the link in the setup.
     pub link: usize,
-    /// The station that sent them there.
+    /// Station that sent them.
     pub from: StationId,
-    /// Reason that the link gives.
+    /// Reason given by the link.
     pub reason: DropReason,
     /// Number of the flow's packets dropped for that reason.
     pub packets: u64,
@@ -134,7 +134,7 @@ pub struct DropRecord {
 /// One direction of a route in one period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LegSample {
-    /// The end of the period.
+    /// End of the period.
     pub at: Instant,
     /// Bytes sent in the period, as sizes on the link.
     pub sent: Bytes,
@@ -163,7 +163,7 @@ impl LinkRecord {
         self.sent_by(WiredDirection::Backward.station())
     }
 
-    /// Returns the traffic that this station sent.
+    /// Returns the traffic sent by this station.
     ///
     /// # Panics
     /// If the link has no such station.

@@ -1,4 +1,4 @@
-//! The setup of a run: links, and flows over them.
+//! Setup of a run: links, and flows over them.
 
 use weft_links::{LinkSpec, MediumSpec, StationId, TrafficClass, WiredDirection};
 use weft_session::Policy;
@@ -18,26 +18,27 @@ pub struct Setup {
     /// Start of the measurement. Periods that begin earlier appear only in the time
     /// series, not in the run's distributions. Default zero.
     pub measure_from: Duration,
-    /// The period of every time series. RFC 8868 section 3 computes its
-    /// metrics from rates per 200 ms.
+    /// Period of every time series. RFC 8868 section 3 computes its metrics from rates
+    /// per 200 ms.
     pub sample_every: Duration,
-    /// The links, which routes name by their position here.
+    /// Links; routes refer to them by their position.
     pub links: Vec<LinkSetup>,
-    /// The flows. Their order only breaks ties of time.
+    /// Flows. Their order only breaks ties of time.
     pub flows: Vec<FlowSetup>,
 }
 
-/// A link: a medium with a name, on which stations send to each other.
+/// Link: a medium with a name, on which stations send to each other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkSetup {
     /// Unique among the links of the run.
     pub name: String,
     /// Medium that carries its packets.
     pub medium: MediumSpec,
-    /// Names in results of the traffic that each station sends, in the medium's order.
+    /// Names in results of the traffic sent by each station, in the medium's order.
     pub stations: Vec<String>,
     /// Location of the link. Generated traces of links at one place share the component
-    /// that the two directions of a link share. `None`: shares it with no other link.
+    /// that the two directions of a link share. `None` if it is shared with no other
+    /// link.
     pub place: Option<String>,
 }
 
@@ -47,44 +48,44 @@ pub struct LinkSetup {
 pub struct Hop {
     /// Position in [`Setup::links`].
     pub link: usize,
-    /// The station that sends the source's packets.
+    /// Station that sends the source's packets.
     pub from: StationId,
-    /// The station that receives them.
+    /// Station that receives them.
     pub to: StationId,
 }
 
-/// The path from a flow's source to its sink; the way back is its reverse.
+/// Path from a flow's source to its sink; the return path is its reverse.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Route {
-    /// The links in the order of the source's packets; at least one.
+    /// Links in the order of the source's packets; at least one.
     pub hops: Vec<Hop>,
     /// One-way delay between the source and the first hop in each direction: an access
     /// link without queue, loss or rate limit. Default zero.
     pub access_delay: Duration,
     /// Standard deviation of that delay from packet to packet; packets stay in order.
-    /// Gaussian, cut off at three deviations and at zero. With an access delay of zero,
+    /// Gaussian, truncated at three deviations and at zero. With an access delay of zero,
     /// half of the packets have no delay. Default zero.
     pub access_jitter: Duration,
-    /// Policy for using this route beside the call's other routes. Default: no
+    /// Policy for using this route together with the call's other routes. Default: no
     /// restriction.
     pub policy: Policy,
 }
 
-/// One flow: a source, a sink, and the traffic between them.
+/// Flow: a source, a sink, and the traffic between them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSetup {
-    /// Unique among the flows of the run. Randomness of the flow depends on
-    /// the seed and this name only.
+    /// Unique among the flows of the run. Randomness of the flow depends only on the seed
+    /// and this name.
     pub name: String,
-    /// Time at which it begins, from the beginning of the run.
+    /// Time at which it starts, from the start of the run.
     pub start: Duration,
-    /// Time at which its source stops sending new data, from the beginning of the run;
-    /// `None`: at the end of the run.
+    /// Time at which its source stops sending new data, from the start of the run; `None`
+    /// for the end of the run.
     pub stop: Option<Duration>,
-    /// Rate that the flow takes without competition, if it is known without running the
-    /// flow alone. Harm is measured against it.
+    /// Rate of the flow without competition, if it is known without running the flow
+    /// alone. Harm is measured against it.
     pub demand: Option<Rate>,
-    /// A call takes one route for each path; every other flow has one.
+    /// Routes: one for each path of a call, and a single one for every other flow.
     pub routes: Vec<Route>,
     /// Priority class of its packets in both directions, for media that separate classes.
     pub class: TrafficClass,
@@ -108,7 +109,7 @@ impl Setup {
         self.links[hop.link].station(hop.from.min(hop.to))
     }
 
-    /// A run of this length without links and flows, sampled every 200 ms.
+    /// Creates a run of this length without links and flows, sampled every 200 ms.
     #[must_use]
     pub fn new(duration: Duration) -> Setup {
         Setup {
@@ -120,7 +121,7 @@ impl Setup {
         }
     }
 
-    /// Whether the link is that of one person in a group of several. Results do not name
+    /// Whether the link belongs to one person in a group of several. Results do not name
     /// such links, because there may be hundreds.
     #[must_use]
     pub fn is_personal(&self, link: usize) -> bool {
@@ -131,7 +132,7 @@ impl Setup {
         })
     }
 
-    /// Returns the beginning of the first period that is measured as a whole.
+    /// Returns the start of the first period that is measured as a whole.
     #[must_use]
     pub fn first_measured_period(&self) -> Duration {
         let period = self.sample_every;
@@ -159,7 +160,7 @@ impl LinkSetup {
         vec![name.to_owned(), format!("{name}-back")]
     }
 
-    /// Returns the name in results of the traffic that the station sends.
+    /// Returns the name in results of the traffic sent by this station.
     ///
     /// # Panics
     /// If the link has no such station.

@@ -11,8 +11,8 @@ fn two_directions_together_are_not_their_mean() {
         }
         all
     };
-    // 940 packets of 1 ms and 60 of 100 ms: 95 % took up to 100 ms, though
-    // the first way alone has a 95th percentile of 1 ms.
+    // 940 packets of 1 ms and 60 of 100 ms: 95 % took up to 100 ms, though the first
+    // direction alone has a 95th percentile of 1 ms.
     let mut both = of(&[(1, 940)]);
     both.merge(&of(&[(100, 60)]));
     assert_eq!(both, of(&[(1, 940), (100, 60)]));

@@ -8,7 +8,7 @@ use super::{FlowSetup, Hop, Setup};
 
 mod servers;
 
-/// A setup that cannot be run; the message names the place and the remedy.
+/// Error: a setup cannot be run; the message gives the place and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SetupError {
     /// A time that must be positive is zero.
@@ -22,9 +22,9 @@ pub enum SetupError {
     TooLong {
         /// Field of the setup, as in its type.
         place: &'static str,
-        /// The time that was given.
+        /// Given time.
         time: Duration,
-        /// Longest time that is accepted.
+        /// Maximum time.
         most: Duration,
     },
     /// Time series with too many samples for memory.
@@ -77,14 +77,14 @@ pub enum SetupError {
         /// Number of links in the route.
         links: usize,
     },
-    /// A number of routes that does not fit the kind of flow.
+    /// The number of routes does not fit the kind of flow.
     #[error("flow '{flow}' has {routes} routes: give its kind {wanted}")]
     Routes {
         /// Name in the setup.
         flow: String,
         /// Number of routes.
         routes: usize,
-        /// Number of routes that the kind takes.
+        /// Number of routes that the kind accepts.
         wanted: &'static str,
     },
     /// A flow that never runs.
@@ -92,31 +92,31 @@ pub enum SetupError {
     NeverRuns {
         /// Name in the setup.
         flow: String,
-        /// From the beginning of the run.
+        /// Start, from the start of the run.
         start: Duration,
         /// Its stop, or the end of the run.
         end: Duration,
     },
-    /// Servers of a conference that are not joined, or have no people.
+    /// Servers of a conference are not connected, or have no people.
     #[error("flow '{flow}': {what}")]
     Servers {
         /// Name in the setup.
         flow: String,
-        /// The error and its remedy.
+        /// Error with its remedy.
         what: String,
     },
-    /// A value of the flow's kind that is out of range.
+    /// A value of the flow's kind is out of range.
     #[error("flow '{flow}': {what}")]
     BadFlow {
         /// Name in the setup.
         flow: String,
-        /// The error and its remedy.
+        /// Error with its remedy.
         what: &'static str,
     },
 }
 
 /// Bounds on plausible setups; chosen by us so that clock arithmetic stays far from
-/// overflow and the series of a link below 100 MB.
+/// overflow, and the series of a link stay below 100 MB.
 const LONGEST_RUN: Duration = Duration::from_secs(366 * 86_400);
 const LONGEST_DELAY: Duration = Duration::from_secs(3_600);
 const MOST_SAMPLES: u64 = 1_000_000;

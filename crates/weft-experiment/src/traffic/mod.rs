@@ -1,6 +1,6 @@
-//! Traffic of flows, one folder for each kind: its setup, its validation, and its record.
+//! Traffic of flows, with a folder for each kind: its setup, validation and record.
 //!
-//! Code outside these folders does not match on the kind: [`Traffic`] describes each
+//! Code outside these folders does not match on the kind; [`Traffic`] describes each
 //! kind. An engine distinguishes the kinds in a single place.
 
 mod app;
@@ -36,13 +36,13 @@ pub enum FlowKind {
     Tcp(TcpSetup),
     /// Packets of one size at a constant rate.
     Udp(UdpSetup),
-    /// A weft call, one path for each route.
+    /// weft call with one path for each route.
     Call(Box<CallSetup>),
-    /// A group of people in a conference.
+    /// Group of people in a conference.
     Conference(Box<ConferenceSetup>),
     /// Links between two servers of the conference.
     Interconnect(InterconnectSetup),
-    /// A call of a closed application, by its model.
+    /// Call of a closed application, by its model.
     App(Box<AppSetup>),
     /// Lower bound that no call can beat.
     Floor(FloorSetup),
@@ -59,10 +59,10 @@ pub enum FlowDetail {
     Conference(ConferenceRecord),
     /// Application: the pictures of an oracle.
     Floor(FloorRecord),
-    /// Application: counters that the programs at its ends reported, one entry for each
-    /// program that did.
+    /// Application: counters reported by the programs at its ends, one entry for each
+    /// program that reported.
     Counted(Vec<CounterLog>),
-    /// Packet counts only: the flow has no further data, or the engine sees none.
+    /// Only packet counts: the flow has no further data, or the engine sees none.
     Packets,
 }
 
@@ -76,7 +76,7 @@ pub trait Traffic {
         (1..=1, "one")
     }
 
-    /// Returns a short description for people.
+    /// Returns a short description for display.
     fn words(&self) -> String;
 
     /// Returns its cameras and microphones, if it has frames to show.
@@ -84,17 +84,17 @@ pub trait Traffic {
         None
     }
 
-    /// Returns the server that its people connect to, if it is a group of a conference.
+    /// Returns the server that its people connect to, if it is a group in a conference.
     fn server(&self) -> Option<&str> {
         None
     }
 
-    /// Returns the servers of the conference that its routes join.
+    /// Returns the servers of the conference that its routes connect.
     fn joined_servers(&self) -> Option<[&str; 2]> {
         None
     }
 
-    /// Whether it carries a conversation, even if nothing is known about the pictures.
+    /// Whether it carries a conversation, even without any data about the pictures.
     fn is_call(&self) -> bool {
         self.media().is_some()
     }
@@ -109,8 +109,8 @@ pub trait Traffic {
         false
     }
 
-    /// Whether it adapts its rate for as long as it runs. A flow that stops by itself or
-    /// has a fixed rate does not.
+    /// Whether it keeps adapting its rate while it runs, unlike a flow that stops by
+    /// itself or has a fixed rate.
     fn settles(&self) -> bool {
         false
     }

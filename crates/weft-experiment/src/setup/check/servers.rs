@@ -1,4 +1,4 @@
-//! Servers of the conference: all are joined, and have people.
+//! Checks the servers of the conference: all are connected, and have people.
 
 use crate::setup::FlowSetup;
 

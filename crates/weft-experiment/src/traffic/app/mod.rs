@@ -4,10 +4,10 @@ use weft_apps::{App, Model};
 
 use super::Traffic;
 
-/// A call of a closed application, represented by its model.
+/// Call of a closed application, represented by its model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AppSetup {
-    /// The application that both ends run.
+    /// Application that both ends run.
     pub app: App,
     /// Limits and behaviour of the application.
     pub model: Model,
@@ -18,7 +18,7 @@ pub struct AppSetup {
 /// Direction of media in a call of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AppMedia {
-    /// Only the end at the flow's source sends; the other end reports.
+    /// Only the end at the flow's source sends; the other end only reports.
     #[default]
     OneWay,
     /// Both ends send, each with the same model.

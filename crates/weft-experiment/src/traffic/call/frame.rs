@@ -1,21 +1,21 @@
 use weft_units::{Bytes, Duration, Instant};
 
-/// Lifetime of one frame. Pictures that the encoder dropped have no record.
+/// Lifetime of a frame. Pictures that the encoder dropped have no record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FrameRecord {
-    /// Time at which the picture was captured and given to the session.
+    /// Time at which the picture was captured and passed to the session.
     pub captured_at: Instant,
     /// Size of the encoded frame.
     pub size: Bytes,
     /// Whether it can be decoded without another frame.
     pub keyframe: bool,
-    /// Picture quality, if the encoder's model knows it.
+    /// Picture quality, if the encoder's model has it.
     pub quality: Option<Quality>,
-    /// Display at the other end; `None`: never shown.
+    /// Display at the other end; `None` if it was never shown.
     pub shown: Option<FrameShown>,
 }
 
-/// Quality of a picture that was decoded without loss.
+/// Quality of a picture decoded without loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quality {
     /// Quantizer index: 0 to 127 for VP8, 0 to 51 for H.264.
@@ -32,18 +32,18 @@ pub struct Quality {
     pub height: u16,
 }
 
-/// A frame on display.
+/// Displayed frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameShown {
-    /// Time at which it was shown: decoded, and its play-out time reached.
+    /// Time of display: decoded, and its play-out time reached.
     pub at: Instant,
-    /// Arrival of its last packet; the frame waited from then on.
+    /// Arrival of its last packet, from which time the frame waited.
     pub complete_at: Instant,
-    /// Delay past the play-out time of this frame or of one it refers to: zero for a
-    /// frame in time.
+    /// Delay after the play-out time of this frame or of one that it refers to; zero for
+    /// a punctual frame.
     pub lateness: Duration,
     /// Time from its first packet to its last (frame construction delay).
     pub construction: Duration,
-    /// Time spent waiting for its slowest path; zero with one path.
+    /// Time for which it waited for its slowest path; zero with one path.
     pub skew: Duration,
 }

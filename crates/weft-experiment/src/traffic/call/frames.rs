@@ -1,4 +1,4 @@
-//! Frames of a stream, in less than half of the memory that their records take.
+//! Frames of a stream, packed into less than half of the memory of their records.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,15 +10,15 @@ use super::frame::{FrameRecord, FrameShown, Quality};
 #[cfg(test)]
 mod tests;
 
-/// Frames that may still be shown although a later one was shown before. Chosen by us:
+/// Number of recent frames that may still be shown after a later one. Chosen by us:
 /// players show frames in order.
 const OPEN: usize = 256;
 
-/// Size of a block of packed records. Blocks stay where they are, unlike the content of a
-/// vector that grows.
+/// Size of a block of packed records. Blocks do not move, unlike the content of a growing
+/// vector.
 const BLOCK: usize = 16 << 10;
 
-/// Longest packed record: seven numbers of up to ten bytes, and the quality.
+/// Maximum size of a packed record: seven numbers of up to ten bytes, and the quality.
 const LONGEST: usize = 7 * 10 + 17;
 
 /// Flags below a frame's size.
@@ -27,14 +27,14 @@ const QUALITY: u64 = 2;
 const SHOWN: u64 = 4;
 const FLAG_BITS: u32 = 3;
 
-/// Frames of a stream, in the order of their capture. Once later frames were shown, a frame
-/// takes some 40 bytes, and a packet of a microphone 20.
+/// Frames of a stream, in the order of their capture. After later frames were shown, a
+/// frame takes about 40 bytes, and a packet of a microphone 20.
 #[derive(Clone, Default)]
 pub struct FrameLog {
     /// Packed records of the first frames.
     blocks: Vec<Vec<u8>>,
     packed: usize,
-    /// Capture of the last of them, in nanoseconds.
+    /// Capture time of the last of them, in nanoseconds.
     captured_at: u64,
     /// All later frames.
     open: VecDeque<FrameRecord>,
@@ -88,7 +88,7 @@ impl FrameLog {
         packed.chain(self.open.iter().copied())
     }
 
-    /// Changes the times of capture, in their order.
+    /// Changes the capture times, in their order.
     #[must_use]
     pub fn recaptured(mut self, change: impl Fn(Instant) -> Instant) -> FrameLog {
         let mut changed = FrameLog::default();
@@ -96,7 +96,7 @@ impl FrameLog {
             captured_at: change(frame.captured_at),
             ..frame
         };
-        // Each block is given back before the next one is copied.
+        // Each block is freed before the next one is copied.
         for block in self.blocks.drain(..) {
             let unpacker = Unpacker {
                 rest: &block,
@@ -166,7 +166,7 @@ impl fmt::Debug for FrameLog {
     }
 }
 
-/// Appends a number, seven bits a byte, the lowest first.
+/// Appends a number, seven bits per byte, starting with the lowest.
 fn put(block: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         block.push(number as u8 | 0x80);

@@ -12,11 +12,11 @@ pub struct ModelSetup {
     pub height: u32,
     /// Pictures per second until the capture times show another rate. Default 30.
     pub fps: f64,
-    /// First target rate.
+    /// Initial target rate.
     pub rate: Rate,
-    /// Bits that the content takes at equal quantizers, relative to the built-in clip of
-    /// `weft-media`. Default 1. The standard talking head has about 1.4, little motion
-    /// before a fixed camera about 0.4.
+    /// Bits that the content needs at equal quantizers, relative to the built-in clip of
+    /// `weft-media`. Default 1. The standard talking head has about 1.4, little motion in
+    /// front of a fixed camera about 0.4.
     pub complexity: f64,
     /// Temporal layers: 1 (default), or 3 for VP8 (a quarter, half and all of
     /// the pictures).
@@ -34,28 +34,28 @@ pub enum ModelError {
         /// Requested height.
         height: u32,
     },
-    /// A frame rate that cameras do not have.
+    /// The frame rate is not that of a camera.
     #[error("{0} pictures per second: give 1 to 240")]
     FrameRate(f64),
-    /// A complexity that is out of range.
+    /// The complexity is out of range.
     #[error("complexity {0}: give 0.01 to 100, 1 for the built-in clip")]
     Complexity(f64),
-    /// The codec has no encoder model: it does not compress pictures, or nobody has
-    /// measured its encoder.
+    /// The codec has no encoder model: it does not compress pictures, or its encoder was
+    /// never measured.
     #[error("{0} has no model of an encoder: vp8 and h264 have one")]
     NoModel(Codec),
-    /// A number of layers that this encoder does not support.
+    /// The encoder does not support this number of layers.
     #[error("{layers} temporal layers of {codec}: VP8 has 1 or 3, H.264 has 1")]
     Layers {
-        /// Number of layers that was requested.
+        /// Requested number of layers.
         layers: u8,
-        /// Codec that was requested.
+        /// Requested codec.
         codec: Codec,
     },
 }
 
 impl ModelSetup {
-    /// Creates a model at 30 pictures per second of the built-in clip in one layer.
+    /// Creates a model of the built-in clip at 30 pictures per second in one layer.
     #[must_use]
     pub fn new(codec: Codec, width: u32, height: u32, rate: Rate) -> ModelSetup {
         ModelSetup {

@@ -7,9 +7,9 @@ use super::frames::FrameLog;
 /// Measurements of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CallRecord {
-    /// The end at the sources of the routes.
+    /// End at the sources of the routes.
     pub caller: SideRecord,
-    /// The end at their sinks.
+    /// End at their sinks.
     pub callee: SideRecord,
 }
 
@@ -18,14 +18,14 @@ pub struct CallRecord {
 pub struct SideRecord {
     /// Streams that it sends: cameras first, then microphones, in the setup's order.
     pub streams: Vec<StreamRecord>,
-    /// One for each period of the run from the call's beginning on; empty at an end that
+    /// One for each period of the run, from the start of the call; empty for an end that
     /// sends nothing.
     pub series: Vec<CallSample>,
     /// Path state changes that this end observed, in order of time.
     pub path_changes: Vec<PathChange>,
 }
 
-/// A stream from one end to the other.
+/// Stream from one end to the other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamRecord {
     /// Every encoded frame, in order; every packet of a microphone.
@@ -40,7 +40,7 @@ pub struct StreamRecord {
     pub media_packets: u64,
     /// Repair packets sent.
     pub repair_packets: u64,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmissions: u64,
     /// Counters of the receiving session.
     pub receiver: ReceiverStats,
@@ -49,11 +49,11 @@ pub struct StreamRecord {
 /// One end of a call at the end of a period.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CallSample {
-    /// The end of the period.
+    /// End of the period.
     pub at: Instant,
     /// Target rate of all encoders together.
     pub target_rate: Rate,
-    /// Bytes that its encoders made within the period.
+    /// Bytes that its encoders produced within the period.
     pub encoded: Bytes,
     /// State of its paths, in the order of the routes.
     pub paths: Vec<PathSample>,
@@ -64,11 +64,11 @@ pub struct CallSample {
 pub struct PathSample {
     /// Whether it carries packets.
     pub state: PathState,
-    /// The controller's target.
+    /// Target rate of the controller.
     pub target_rate: Rate,
     /// Smoothed round trip, queues included.
     pub rtt: Duration,
-    /// The controller's loss fraction, 0 to 1.
+    /// Loss fraction from the controller, 0 to 1.
     pub loss: f64,
     /// Bytes waiting for the pacer.
     pub queued: Bytes,
@@ -76,7 +76,7 @@ pub struct PathSample {
     pub marked_packets: u64,
     /// ECN state of the path.
     pub ecn: EcnState,
-    /// The controller's state in one word.
+    /// State of the controller in one word.
     pub controller_state: &'static str,
     /// Other internal values of the controller.
     pub internals: Vec<Internal>,

@@ -13,14 +13,14 @@ use crate::traffic::Traffic;
 /// Number of path identifiers; chosen by us with a margin.
 const MOST_PATHS: usize = 15;
 
-/// A call over the flow's routes, one path each.
+/// Call over the flow's routes, with one path each.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CallSetup {
-    /// The end at the sources of the routes.
+    /// End at the sources of the routes.
     pub caller: SideSetup,
-    /// The end at their sinks.
+    /// End at their sinks.
     pub callee: SideSetup,
-    /// Protocol level that the two ends negotiate. Default full.
+    /// Protocol level that both ends negotiate. Default full.
     pub level: Level,
 }
 
@@ -37,7 +37,7 @@ pub struct SideSetup {
     pub preference: Preference,
     /// Mechanisms that are switched off, for experiments. Default none.
     pub ablations: Ablations,
-    /// Patience and bounds of its receive side, for experiments. Default: ours.
+    /// Patience and limits of its receive side, for experiments. Default: ours.
     pub receiver: ReceiverProfile,
     /// Forward error correction: the number of repair packets that it sends.
     pub protection: ProtectionKind,
@@ -46,20 +46,20 @@ pub struct SideSetup {
     /// Weight of this call against other calls, for controllers with weights. Default 1.
     pub weight: f64,
     /// Time to decode a received repair packet, whether or not it recovers anything;
-    /// pictures wait meanwhile. Default zero.
+    /// pictures wait in the meantime. Default zero.
     pub repair_decoding: Duration,
-    /// Bounds of one path's rate.
+    /// Limits of one path's rate.
     pub path_limits: Limits,
     /// Highest rate over all paths together.
     pub max_rate: Rate,
-    /// Feedback about the packets it receives. Default quick reports.
+    /// Feedback about received packets. Default quick reports.
     pub reporting: Reporting,
-    /// Deviation of its clock from the run's clock in parts per million; positive is
+    /// Deviation of its clock from the run's clock in parts per million; positive means
     /// fast. Default 0.
     pub clock_ppm: i32,
 }
 
-/// A camera with its encoder.
+/// Camera with its encoder.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CameraSetup {
     /// Encoder that makes its frames.
@@ -74,29 +74,29 @@ pub struct CameraSetup {
     pub device_delay: Duration,
 }
 
-/// The models of a camera with its encoder.
+/// Models of a camera with its encoder.
 ///
-/// To add one: a variant here, and a file in `call/source/` of `weft-sim` that
+/// To add one, add a variant here, and a file in `call/source/` of `weft-sim` that
 /// implements its `FrameEncoder`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceKind {
     /// RFC 8593's synthetic codec.
     Synthetic(SyntheticSetup),
-    /// Model of a real encoder. Its initial rate holds until the session sets a rate.
+    /// Model of a real encoder. Its initial rate applies until the session sets a rate.
     Model(ModelSetup),
 }
 
-/// A microphone: packets of one size at a constant rate.
+/// Microphone: packets of one size at a constant rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MicrophoneSetup {
-    /// Bitrate of the codec, without headers. Default 20 kbps (RFC 8867 section 4.3).
+    /// Bit rate of the codec, without headers. Default 20 kbps (RFC 8867 section 4.3).
     pub rate: Rate,
-    /// Duration of the audio in a packet. Default 20 ms, as in Opus.
+    /// Duration of the sound in a packet. Default 20 ms, as in Opus.
     pub packet_time: Duration,
 }
 
 impl CallSetup {
-    /// Creates a call with media from the caller to the callee only, at the full level.
+    /// Creates a call with media only from the caller to the callee, at the full level.
     #[must_use]
     pub fn one_way(caller: SideSetup) -> CallSetup {
         CallSetup {
@@ -159,7 +159,7 @@ impl Traffic for CallSetup {
 }
 
 impl SideSetup {
-    /// Creates an end with these cameras and no audio, with the session's default
+    /// Creates an end with these cameras and no sound, with the session's default
     /// scheduler, protection, controller and limits. The maximum rate is the sum of the
     /// cameras' maximum rates.
     #[must_use]

@@ -5,15 +5,15 @@ use std::ops::RangeInclusive;
 use crate::traffic::Traffic;
 
 /// Links between two servers of the run's conference, one for each route. The routes lead
-/// from the first to the second. A server fetches what is published at the other one over
-/// all of them, as servers of a cluster do.
+/// from the first to the second. A server fetches publications of the other one over all
+/// of them, like servers of a cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InterconnectSetup {
     /// Names of the servers, as in [`ConferenceSetup::server`](super::ConferenceSetup).
     pub servers: [String; 2],
 }
 
-/// Most links between two servers; path identifiers end soon after.
+/// Maximum number of links between two servers; path identifiers end soon after.
 const MOST_ROUTES: usize = 15;
 
 impl Traffic for InterconnectSetup {

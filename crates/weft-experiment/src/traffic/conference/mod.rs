@@ -14,18 +14,18 @@ use weft_units::{Duration, Rate};
 
 use super::{MicrophoneSetup, ModelSetup, SideSetup, Traffic};
 
-/// A group of people in the run's conference: all flows of this kind meet in one room.
-/// The routes lead from the server to the people, those of the first person first.
+/// Group of people in the run's conference: all flows of this kind meet in one room. The
+/// routes lead from the server to the people, starting with those of the first person.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ConferenceSetup {
-    /// Name of the server that they connect to. Several have links between them
+    /// Name of the server that they connect to. Several servers have links between them
     /// ([`InterconnectSetup`]).
     pub server: String,
     /// Number of people in the group.
     pub people: usize,
-    /// Number of routes that each of them has.
+    /// Number of routes of each person.
     pub routes_each: usize,
-    /// Time over which the people of the group join, spread by chance. Default zero.
+    /// Time over which the people of the group join at random. Default zero.
     pub joining: Duration,
     /// Their cameras; `None` for people who only watch.
     pub camera: Option<SimulcastSetup>,
@@ -35,27 +35,27 @@ pub struct ConferenceSetup {
     pub screen: Screen,
     /// Protocol level that they negotiate with the server. Browsers have `SenderSide`.
     pub level: Level,
-    /// Settings of their sessions; its cameras and microphones are not used.
+    /// Settings of their sessions, without its cameras and microphones.
     pub side: SideSetup,
 }
 
-/// A camera in several encodings.
+/// Camera in several encodings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SimulcastSetup {
     /// Encoder of the largest encoding.
     pub encoder: ModelSetup,
-    /// Highest rate of each encoding, the smallest first. The pictures of each have half
+    /// Maximum rate of each encoding, the smallest first. The pictures of each have half
     /// the width and height of the next one's.
     pub rates: Vec<Rate>,
 }
 
-/// Most encodings of a camera: simulcast in browsers has three.
+/// Maximum number of encodings of a camera: simulcast in browsers has three.
 const MOST_ENCODINGS: usize = 3;
-/// Smallest pictures to which the encoder's model was fitted.
+/// Smallest picture size for which the encoder's model was fitted.
 const SMALLEST: (u32, u32) = (320, 180);
-/// Most people of a group; chosen by us: a run of more takes hours.
+/// Maximum number of people in a group; chosen by us: a larger run takes hours.
 const MOST_PEOPLE: usize = 2_000;
-/// Most routes of one person; path identifiers end soon after.
+/// Maximum number of routes of a person; path identifiers end soon after.
 const MOST_ROUTES: usize = 15;
 
 impl SimulcastSetup {
@@ -65,7 +65,7 @@ impl SimulcastSetup {
         self.rates.iter().copied().sum()
     }
 
-    /// Returns width and height of the encoding at this place.
+    /// Returns width and height of the encoding at this index.
     #[must_use]
     pub fn size(&self, place: usize) -> (u32, u32) {
         let halved = self.rates.len().saturating_sub(place + 1);

@@ -14,9 +14,9 @@ pub struct ConferenceRecord {
 pub struct PersonRecord {
     /// Name: that of the group, with a number if there are several people in it.
     pub name: String,
-    /// Time of joining; `None` if the run ended before.
+    /// Time of joining; `None` if the run ended earlier.
     pub joined_at: Option<Instant>,
-    /// Others whose camera was on the screen, in the order in which they appeared.
+    /// Others whose camera was on the screen, in order of appearance.
     pub tiles: Vec<TileRecord>,
     /// Frames that referred to pictures which the person did not have.
     pub undecodable: u64,
@@ -27,18 +27,18 @@ pub struct PersonRecord {
 pub struct TileRecord {
     /// Name of the person that the tile shows.
     pub of: String,
-    /// Time from which the tile was on the screen.
+    /// Time at which the tile appeared on the screen.
     pub since: Instant,
-    /// Time from which it was not any more.
+    /// Time at which it disappeared.
     pub until: Option<Instant>,
     /// Pictures shown, in order.
     pub pictures: Vec<TilePicture>,
-    /// Times for which the server had paused the tile, because the viewer's paths had no
-    /// room for it: start, and end if it ended.
+    /// Times for which the server had paused the tile because the viewer's paths lacked
+    /// capacity: start, and end if it ended.
     pub pauses: Vec<(Instant, Option<Instant>)>,
 }
 
-/// A picture on a tile.
+/// Picture on a tile.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TilePicture {
     /// Time of display.
@@ -51,9 +51,9 @@ pub struct TilePicture {
     pub quantizer: u8,
     /// Size after encoding.
     pub bytes: u32,
-    /// PSNR of the luma against the camera's picture in dB, downscaling included.
+    /// PSNR of the luma against the camera's picture in dB, including downscaling.
     pub psnr_db: f32,
-    /// SSIM likewise.
+    /// SSIM of the luma, likewise.
     pub ssim: f32,
 }
 
@@ -66,7 +66,7 @@ impl TilePicture {
 }
 
 impl TileRecord {
-    /// Takes the tile off the screen.
+    /// Removes the tile from the screen.
     pub fn end(&mut self, now: Instant) {
         self.resume(now);
         self.until = Some(now);

@@ -1,5 +1,5 @@
-//! Arrangement of tiles on a screen, as the page has it (`web/src/room/layout.ts`),
-//! without gaps between the tiles.
+//! Arrangement of tiles on a screen, as in the page (`web/src/room/layout.ts`), without
+//! gaps between the tiles.
 
 /// A person's screen, in pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -8,17 +8,17 @@ pub struct Screen {
     pub width: u32,
     /// Height.
     pub height: u32,
-    /// Whether the person who speaks has a large tile.
+    /// Whether the active speaker has a large tile.
     pub arrangement: TileSizes,
 }
 
 /// Sizes of the tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TileSizes {
-    /// All tiles have one size. One's own picture takes a place, too.
+    /// All tiles have the same size; our own picture also takes a place.
     #[default]
     Grid,
-    /// One large tile, of the person who speaks, and the others in a strip below it.
+    /// One large tile for the active speaker, and the others in a strip below it.
     Speaker,
 }
 
@@ -26,8 +26,8 @@ pub enum TileSizes {
 const STRIP: f64 = 0.2;
 
 impl Screen {
-    /// Returns the sizes of the first tile and of the others, for this many people beside
-    /// the viewer.
+    /// Returns the sizes of the first tile and of the others, for this many people
+    /// besides the viewer.
     #[must_use]
     pub fn tiles(&self, others: usize) -> [(u32, u32); 2] {
         let (width, height) = (f64::from(self.width), f64::from(self.height));
@@ -51,7 +51,7 @@ impl Screen {
     }
 }
 
-/// Returns the largest width of a tile such that this many fit.
+/// Returns the maximum width at which this many tiles fit.
 fn tile_width(count: usize, width: f64, height: f64) -> f64 {
     let by = |columns: usize| {
         let rows = count.div_ceil(columns);
@@ -61,7 +61,7 @@ fn tile_width(count: usize, width: f64, height: f64) -> f64 {
     whole((1..=count).map(by).fold(0.0, f64::max))
 }
 
-/// Rounds down to a multiple of 16, whose height is a whole number.
+/// Rounds down to a multiple of 16, for which the height is a whole number.
 fn whole(width: f64) -> f64 {
     (width / 16.0).floor() * 16.0
 }

@@ -1,5 +1,4 @@
-//! The floor: the best result that any call could reach, from an oracle that knows the
-//! links.
+//! Floor: the best result that any call could reach, from an oracle that knows the links.
 
 use std::ops::RangeInclusive;
 
@@ -7,19 +6,18 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{MicrophoneSetup, Traffic};
 
-/// An oracle in place of a call. It knows the present state of every link of its routes
-/// and nothing of the future. Whenever a link is idle, it sends the newest picture that
-/// this link has not carried yet, whole, as if there were no other traffic. None of its
-/// packets is lost or queued, and none takes part in the run: other flows do not notice
-/// it.
+/// Oracle in place of a call. It knows the present state of every link of its routes, but
+/// not the future. Whenever a link is idle, it sends the newest picture that this link
+/// has not carried yet as a whole, as if there were no other traffic. Its packets are not
+/// lost or queued, and do not affect other flows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FloorSetup {
-    /// Pictures a second. Default 30.
+    /// Pictures per second. Default 30.
     pub frame_rate: f64,
     /// Rate of all pictures together; all have the same size. Default 150 kbit/s, chosen
     /// by us: a picture fits into one packet, so the links determine the floor.
     pub rate: Rate,
-    /// Audio that takes the same routes beside the pictures. Default: none.
+    /// Sound that takes the same routes as the pictures. Default: none.
     pub sound: Option<MicrophoneSetup>,
     /// Device delay of a camera ([`super::CameraSetup::device_delay`]). Default zero.
     pub device_delay: Duration,
@@ -28,14 +26,14 @@ pub struct FloorSetup {
 /// Output of a floor.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FloorRecord {
-    /// Pictures shown. Each was shown as soon as its last bit had arrived over one of the
-    /// routes, and was newer than the picture before.
+    /// Displayed pictures. Each was displayed when its last bit had arrived over one of
+    /// the routes, and was newer than the previous one.
     pub pictures: Vec<ShownPicture>,
-    /// Arrival times of audio packets that were newer than all before.
+    /// Arrival times of sound packets that were newer than all earlier ones.
     pub sound: Vec<Instant>,
 }
 
-/// A displayed picture.
+/// Displayed picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShownPicture {
     /// Time of capture.
@@ -44,7 +42,7 @@ pub struct ShownPicture {
     pub shown_at: Instant,
 }
 
-/// Headers of each picture and audio packet: IPv4, UDP, RTP with the extensions of a
+/// Headers of each picture and sound packet: IPv4, UDP, RTP with the extensions of a
 /// call, and the SRTP tag.
 const HEADERS: Bytes = Bytes(60);
 

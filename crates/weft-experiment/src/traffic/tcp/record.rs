@@ -3,10 +3,10 @@ use weft_units::{Bytes, Duration, Instant};
 /// All connections of a TCP flow together.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcpRecord {
-    /// Ordered bytes that the receivers passed to their applications: the goodput is this
-    /// value divided by time.
+    /// Ordered bytes that the receivers passed to their applications; divided by time,
+    /// they are the goodput.
     pub delivered: Bytes,
-    /// Retransmitted segments.
+    /// Number of retransmitted segments.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -18,7 +18,7 @@ pub struct TcpRecord {
     pub series: Vec<TcpSample>,
 }
 
-/// A transfer of known size that finished: all data was acknowledged.
+/// Transfer of known size that finished, with all data acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transfer {
     /// Time at which its connection was opened.
@@ -29,10 +29,10 @@ pub struct Transfer {
     pub size: Bytes,
 }
 
-/// The connections of a TCP flow in one period.
+/// Connections of a TCP flow in one period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpSample {
-    /// The end of the period.
+    /// End of the period.
     pub at: Instant,
     /// Bytes that the receivers passed to their applications within it.
     pub delivered: Bytes,

@@ -2,7 +2,7 @@ use weft_units::{Bytes, Duration};
 
 use crate::traffic::Traffic;
 
-/// Equal TCP connections in parallel.
+/// Parallel TCP connections with equal settings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcpSetup {
     /// Congestion control of the sender.
@@ -13,14 +13,13 @@ pub struct TcpSetup {
     pub connections: u32,
     /// Whether routers may mark data packets instead of dropping them (RFC 3168).
     pub ecn: EcnMode,
-    /// Payload that may be in flight or out of order; the receiving application reads
-    /// ordered data at once. `None`: no limit.
+    /// Maximum payload in flight or out of order; the receiving application reads ordered
+    /// data at once. `None` for no limit.
     pub receive_window: Option<Bytes>,
-    /// Time whose data, at a rate of twice the window per round trip, leaves the socket
-    /// in one burst. A connection may have two such bursts in the first link's queue
-    /// before it sends the next. That link then represents the queue of the sending host
-    /// (TCP small queues of Linux). `None`: a connection sends whatever the window
-    /// allows.
+    /// Duration of a burst of the socket, at a rate of twice the window per round trip. A
+    /// connection may have two such bursts in the first link's queue before it sends the
+    /// next. That link then represents the queue of the sending host (TCP small queues of
+    /// Linux). `None`: a connection sends as much as the window allows.
     pub small_queues: Option<Duration>,
 }
 
@@ -30,8 +29,8 @@ pub enum EcnMode {
     /// Packets are not ECN-capable.
     #[default]
     Off,
-    /// Data packets are ECT(0); the receiver echoes marks, and the sender treats them as
-    /// loss.
+    /// Data packets are ECT(0); the receiver echoes marks, and the sender treats them
+    /// like loss.
     On,
 }
 
@@ -55,7 +54,7 @@ weft_units::named! {
 /// Data that a TCP connection sends.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Application {
-    /// As much as the network takes.
+    /// As much as the network accepts.
     LongLived,
     /// One transfer of this size.
     Upload(Bytes),
@@ -87,8 +86,8 @@ impl TcpSetup {
 
 impl Traffic for TcpSetup {
     fn wrong(&self) -> Option<&'static str> {
-        /// Chosen by us: more than any published experiment uses, and still fits into
-        /// memory.
+        /// Chosen by us: more than any published experiment uses, but little enough for
+        /// the memory.
         const MOST_CONNECTIONS: u32 = 100_000;
         if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
             return Some("give it 1 to 100,000 connections");

@@ -40,7 +40,7 @@ fn frame() -> impl Strategy<Value = FrameRecord> {
 }
 
 proptest! {
-    /// Frames and the frames of these numbers that were shown come back as they were.
+    /// All frames, and those that were shown, are returned unchanged.
     #[test]
     fn frames_come_back_as_they_were(
         frames in prop::collection::vec((frame(), prop::option::of(shown())), 0..2_000),
@@ -65,7 +65,7 @@ proptest! {
     }
 }
 
-/// A frame of 30 a second, and its display.
+/// Returns a frame of a 30 fps stream, and its display.
 fn film(number: u64) -> (FrameRecord, FrameShown) {
     let captured_at = at(number * 33_333_333);
     let ms = Duration::from_millis;
