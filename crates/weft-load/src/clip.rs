@@ -1,4 +1,4 @@
-//! Pictures and sound that are encoded once and sent by all publishers.
+//! Pictures and sound, encoded once and sent by all publishers.
 
 use std::thread;
 
@@ -9,23 +9,23 @@ use weft_units::{Codec, Rate};
 
 use crate::config::Video;
 
-/// Length of the clip in seconds; it begins with its only keyframe. Chosen by us: encoding
+/// Length of the clip in seconds; it starts with its only keyframe. Chosen by us: encoding
 /// 720p at three rates takes 10 s of processor time.
 const SECONDS: u64 = 8;
-/// Rates of each encoding, as shares of its highest one. Chosen by us: a target rate is
-/// missed by at most 40 %.
+/// Rates of each encoding, as shares of its highest rate. Chosen by us: they miss a
+/// target rate by at most 40 %.
 const SHARES: [f64; 3] = [0.36, 0.6, 1.0];
-/// Share of the rate that each encoding has beside the next larger one, which has four
-/// times the pixels. libwebrtc's table (simulcast.cc): 150, 500 and 2500 kbit/s.
+/// Rate of each encoding, as a share of that of the next larger one, which has four times
+/// the pixels. libwebrtc's table (simulcast.cc): 150, 500 and 2500 kbit/s.
 const SMALLER: f64 = 0.25;
-/// Temporal layers, as browsers have with simulcast and `weft join` always.
+/// Number of temporal layers, as in browsers with simulcast and always in `weft join`.
 const LAYERS: u8 = 3;
 /// Rate of the sound: libwebrtc's default for speech (RFC 7587 section 3.1.1).
 pub(crate) const SOUND_RATE: Rate = Rate::from_kbps(32);
-/// Packets of sound, 20 ms each, before they repeat.
+/// Number of sound packets, 20 ms each, before they repeat.
 const SOUND_PACKETS: usize = 100;
 
-/// Failure to encode the clip.
+/// Reason why the clip cannot be encoded.
 #[derive(Debug, thiserror::Error)]
 pub enum ClipError {
     /// Pictures.
@@ -41,7 +41,7 @@ pub enum ClipError {
 pub(crate) struct Clip {
     pub codec: Codec,
     pub fps: u32,
-    /// The smallest first.
+    /// Encodings, the smallest first.
     pub encodings: Vec<Encoding>,
     /// Packets of sound.
     pub sound: Vec<Vec<u8>>,
@@ -52,7 +52,8 @@ pub(crate) struct Clip {
 pub(crate) struct Encoding {
     /// Height of the pictures in pixels.
     pub height: usize,
-    /// The lowest rate first. The pictures at one place show the same in all of them.
+    /// Versions, the lowest rate first. Pictures at the same index show the same in all
+    /// of them.
     pub versions: Vec<Version>,
 }
 
@@ -60,7 +61,7 @@ pub(crate) struct Encoding {
 #[derive(Debug)]
 pub(crate) struct Version {
     pub rate: Rate,
-    /// `None` where the encoder left a picture out.
+    /// Pictures; `None` for one that the encoder dropped.
     pub pictures: Vec<Option<EncodedFrame>>,
 }
 
@@ -99,7 +100,7 @@ impl Clip {
         })
     }
 
-    /// Highest rate of all encodings together.
+    /// Returns the maximum rate of all encodings together.
     pub fn rate(&self) -> Rate {
         let rates = self.encodings.iter().filter_map(|e| e.versions.last());
         Rate::from_bps(rates.map(|version| version.rate.as_bps()).sum())
@@ -133,7 +134,7 @@ fn version(video: &Video, height: usize, rate: Rate) -> Result<Version, ClipErro
     Ok(Version { rate, pictures })
 }
 
-/// Packets of a tone that grows and fades, as speech does.
+/// Returns packets of a tone that swells and fades, like speech.
 fn sound() -> Result<Vec<Vec<u8>>, OpusError> {
     let mut encoder = OpusEncoder::new(SOUND_RATE)?;
     let mut packet = |place: usize| {

@@ -5,24 +5,24 @@ use std::time::Duration;
 use weft_endpoint::signalling::Trust;
 use weft_units::{Codec, Rate};
 
-/// A run: the server, its participants and their media.
+/// Run: the server, its participants and their media.
 ///
 /// More than fifteen fields: each is an option of the command.
 #[derive(Clone, Debug)]
 pub struct LoadConfig {
-    /// Server, and the way to join it.
+    /// Server, and how to join it.
     pub target: Target,
     /// Bearer token of the server.
     pub token: Option<String>,
     /// Certificates to trust.
     pub trust: Trust,
-    /// Rooms.
+    /// Number of rooms.
     pub rooms: u32,
-    /// Name of the room, or the beginning of the rooms' names.
+    /// Name of the room, or prefix of the rooms' names.
     pub room: String,
     /// Participants of each room.
     pub people: People,
-    /// Newcomers: when they come.
+    /// Arrival of the newcomers.
     pub arrival: Arrival,
     /// Viewers behind a slow link; none by default.
     pub weak: Option<Weak>,
@@ -32,7 +32,7 @@ pub struct LoadConfig {
     pub sound: Sound,
     /// Behaviour of the clients on the wire.
     pub clients: Clients,
-    /// Duration of the measurement, after everybody has joined.
+    /// Duration of the measurement, which starts after all participants have joined.
     pub duration: Duration,
     /// Network threads of the load generator.
     pub threads: usize,
@@ -42,21 +42,21 @@ pub struct LoadConfig {
     pub metrics: Option<String>,
 }
 
-/// Server, and the way to join it.
+/// Server, and how to join it.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// Rooms of a weft server: everybody joins as the page does, and receives everything
-    /// over one connection.
+    /// Rooms of a weft server: each participant joins like the page, and receives
+    /// everything over one connection.
     Room {
         /// Root URL.
         url: String,
     },
-    /// Any server with WHIP and WHEP. `{room}` and `{publisher}` in the addresses stand
-    /// for names.
+    /// Any server with WHIP and WHEP. `{room}` and `{publisher}` in the URLs are replaced
+    /// by names.
     Endpoints {
-        /// Address for publishers.
+        /// URL for publishers.
         whip: String,
-        /// Address for viewers.
+        /// URL for viewers.
         whep: String,
     },
 }
@@ -64,30 +64,30 @@ pub enum Target {
 /// Participants of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct People {
-    /// Participants who publish.
+    /// Number of participants who publish.
     pub publishers: u32,
-    /// Participants who receive the publishers.
+    /// Number of participants who receive the publishers.
     pub viewers: u32,
-    /// Whether everybody publishes and receives everybody: then `publishers` is the number
-    /// of all, and there are no `viewers`.
+    /// Whether all participants publish and receive each other; `publishers` is then the
+    /// number of all, and there are no `viewers`.
     pub everybody: bool,
 }
 
 /// Arrival of the newcomers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrival {
-    /// So many in each second, of all rooms together.
+    /// This many per second, over all rooms.
     PerSecond(f64),
-    /// Everybody within this time, at equal intervals.
+    /// All within this time, at equal intervals.
     Within(Duration),
 }
 
 /// Viewers behind a slow link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weak {
-    /// Number of them in each room.
+    /// Number in each room.
     pub count: u32,
-    /// Rate of the link towards each of them.
+    /// Rate of the link to each of them.
     pub rate: Rate,
 }
 
@@ -96,13 +96,13 @@ pub struct Weak {
 pub struct Video {
     /// Codec.
     pub codec: Codec,
-    /// Height of the pictures in pixels; they have 16:9.
+    /// Height of the pictures in pixels; the aspect ratio is 16:9.
     pub height: usize,
     /// Pictures per second.
     pub fps: u32,
     /// Rate of the largest encoding.
     pub rate: Rate,
-    /// Encodings (simulcast), each half as wide and high as the next.
+    /// Number of encodings (simulcast), each half as wide and high as the next.
     pub encodings: u8,
 }
 
@@ -119,22 +119,23 @@ weft_units::named! {
     /// Behaviour of the clients on the wire.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum Clients: "client" {
-        /// Transport-wide feedback and one path, as browsers have them.
+        /// Transport-wide feedback and one path, like browsers.
         #[default]
         Browser = "browser",
-        /// Feedback for each path, as `weft join` has it.
+        /// Feedback for each path, like `weft join`.
         Weft = "weft",
     }
 }
 
-/// Largest picture that is encoded, in pixels of height.
+/// Maximum height of a picture in pixels.
 const MAX_HEIGHT: usize = 1080;
-/// Smallest picture of an encoding, in pixels of height.
+/// Minimum height of an encoding's pictures in pixels.
 const MIN_HEIGHT: usize = 90;
-/// Most encodings of a camera that a weft server takes (docs/protocol/http.md).
+/// Maximum number of encodings of a camera that a weft server accepts
+/// (docs/protocol/http.md).
 const MAX_ENCODINGS: u8 = 4;
 
-/// Invalid description of a run. The text names the option and the remedy.
+/// Error: the description of a run is invalid. The text names the option and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);
@@ -210,7 +211,7 @@ impl LoadConfig {
         Ok(())
     }
 
-    /// Name of a room, from number 0.
+    /// Returns the name of a room, from number 0.
     pub(crate) fn room_name(&self, room: u32) -> String {
         match self.rooms {
             1 => self.room.clone(),
@@ -218,7 +219,7 @@ impl LoadConfig {
         }
     }
 
-    /// Address of an endpoint for a publisher.
+    /// Returns the URL of an endpoint for a publisher.
     pub(crate) fn address(&self, template: &str, room: u32, publisher: &str) -> String {
         template
             .replace("{room}", &self.room_name(room))

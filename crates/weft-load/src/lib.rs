@@ -1,11 +1,11 @@
-//! Load generator: drives a server with publishers and viewers, which are whole WebRTC
-//! clients, and measures what they get and what that costs.
+//! Load generator: drives a server with publishers and viewers, which are complete WebRTC
+//! clients, and measures what they receive and its cost.
 //!
 //! [`run`] takes a [`LoadConfig`] and returns a [`LoadReport`]. A few network threads run all
-//! clients: publishers send one clip that was encoded once, and viewers put pictures together
+//! clients. Publishers send one clip that was encoded once, and viewers reassemble pictures
 //! without decoding them. Each picture carries a stamp with its number and time, so frames
-//! and latency are counted from end to end. Everybody is in this process, so both ends have
-//! one clock.
+//! and latency are measured from end to end. All clients are in this process, so both ends
+//! have the same clock.
 
 #![forbid(unsafe_code)]
 
@@ -34,5 +34,6 @@ pub use report::{
 pub use run::{LoadError, Progress, run};
 pub use summary::summary;
 
-/// Most cameras that a weft server sends over a reception (docs/protocol/http.md).
+/// Maximum number of cameras that a weft server sends over a reception
+/// (docs/protocol/http.md).
 const MAX_CAMERAS: usize = 25;

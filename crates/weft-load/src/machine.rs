@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use weft_net::ProcessUsage;
 
-/// Time for an answer with metrics. Chosen by us.
+/// Time limit for a response with metrics. Chosen by us.
 const METRICS: Duration = Duration::from_secs(5);
-/// Longest answer with metrics.
+/// Maximum size of a response with metrics.
 const MAX_METRICS: u64 = 4 << 20;
 
 /// Processor time and memory of a process.
@@ -37,7 +37,7 @@ pub(crate) enum UsageSource {
     Metrics(String, Option<String>),
 }
 
-/// Usage that cannot be read. The text names the option and the remedy.
+/// Reason why the usage cannot be read. The text names the option and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
     /// No such process.
@@ -92,7 +92,7 @@ fn fetch(url: &str, token: Option<&str>) -> Result<String, ureq::Error> {
     body.read_to_string()
 }
 
-/// Reads the usage of metrics in Prometheus' text format.
+/// Reads the usage from metrics in Prometheus' text format.
 fn from_metrics(text: &str) -> Option<Usage> {
     let value = |name: &str| -> Option<f64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -104,7 +104,7 @@ fn from_metrics(text: &str) -> Option<Usage> {
     })
 }
 
-/// Times of all processors of this machine together, in ticks.
+/// Times of all processors of this machine, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct MachineTime {
     idle: f64,
@@ -130,7 +130,8 @@ impl MachineTime {
         })
     }
 
-    /// Share of the time since `before` in which processors had nothing to do, 0 to 1.
+    /// Returns the share of the time since `before` in which the processors were idle, 0
+    /// to 1.
     pub fn idle_since(self, before: MachineTime) -> f64 {
         let all = self.all - before.all;
         match all > 0.0 {

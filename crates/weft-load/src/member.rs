@@ -1,4 +1,4 @@
-//! Participants: each joins by HTTP on a thread of its own.
+//! Participants; each joins by HTTP on its own thread.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -14,7 +14,7 @@ use crate::node::{ClientError, Command, NewClient, Reply, Sections};
 
 mod person;
 
-/// Stack of a participant's thread: HTTP with TLS needs a fraction. Chosen by us.
+/// Stack size of a participant's thread; HTTP with TLS needs a fraction. Chosen by us.
 const STACK: usize = 512 << 10;
 
 /// Participant of the run.
@@ -27,22 +27,23 @@ pub(crate) struct Member {
     /// Name in the room.
     pub name: String,
     pub part: Part,
-    /// Rate of the slow link towards it, if there is one.
+    /// Rate of the slow link to it, if there is one.
     pub weak: Option<Rate>,
 }
 
-/// Part that a member takes.
+/// Role of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Publishes only.
     Publish,
-    /// Receives only: from a server of endpoints this publisher, from a room everybody.
+    /// Receives only: this publisher from a server of endpoints, all publishers from a
+    /// room.
     View { publisher: String },
-    /// Publishes and receives everybody.
+    /// Publishes and receives all others.
     Both,
 }
 
-/// End of a member's attempt to join.
+/// Outcome of a member's attempt to join.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub member: u32,
@@ -55,7 +56,7 @@ pub(crate) enum JoinError {
     /// The server refused, or cannot be reached.
     #[error(transparent)]
     Signalling(#[from] SignallingError),
-    /// The server's description cannot be used.
+    /// The server's description is unusable.
     #[error(transparent)]
     Client(#[from] ClientError),
     /// The room has a waiting room.
@@ -80,7 +81,7 @@ impl From<JoinError> for ConnectError {
     }
 }
 
-/// Parts that all members share.
+/// State shared by all members.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub config: Arc<LoadConfig>,
@@ -93,7 +94,7 @@ impl Shared {
     /// Starts the thread that joins as this member.
     ///
     /// # Errors
-    /// If the system provides no thread.
+    /// If the system cannot start a thread.
     pub fn join(&self, member: Member) -> std::io::Result<()> {
         let shared = self.clone();
         let builder = thread::Builder::new().stack_size(STACK);
@@ -122,7 +123,7 @@ impl Shared {
         }
     }
 
-    /// New client of a member who begins to join now.
+    /// Returns the new client of a member who starts to join now.
     fn new_client(&self, member: &Member) -> NewClient {
         NewClient {
             member: member.id,
@@ -185,7 +186,7 @@ fn ask<T>(
     Ok(answer.recv().map_err(|_| JoinError::Thread)??)
 }
 
-/// Publishes through `exchange`; returns the client and the address of its resource.
+/// Publishes through `exchange`; returns the client and the URL of its resource.
 fn publish(
     node: &Remote<Command>,
     new: NewClient,
@@ -202,7 +203,7 @@ fn publish(
     Ok((key, created.location))
 }
 
-/// Makes a client that receives what the server offers; returns it with its answer.
+/// Creates a client that receives the server's offer; returns it with its answer.
 fn answer(
     node: &Remote<Command>,
     new: NewClient,

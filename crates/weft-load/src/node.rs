@@ -24,7 +24,7 @@ use crate::weak::Datagram;
 use connection::Connection;
 pub(crate) use connection::{ConnectionReport, NewClient, Role, RoleReport};
 
-/// Interval of the samples of the thread's load.
+/// Interval of the thread's load samples.
 const SAMPLE: Duration = Duration::from_secs(1);
 
 /// Number of an offer that waits for its answer.
@@ -34,22 +34,22 @@ pub(crate) struct OfferId(u64);
 /// Sections of an offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sections {
-    /// Pictures and sound are sent.
+    /// Sends pictures and sound.
     Send,
-    /// Pictures and sound are received.
+    /// Receives pictures and sound.
     Receive,
 }
 
-/// Failure to create a client.
+/// Reason why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
     /// The description is not acceptable.
     #[error("{0}")]
     Negotiation(#[from] NegotiationError),
-    /// No socket.
+    /// A socket cannot be opened.
     #[error("cannot open a socket: {0}; raise the limit of open files (`ulimit -n`)")]
     Socket(#[from] std::io::Error),
-    /// No randomness.
+    /// No randomness is available.
     #[error("{0}")]
     Entropy(#[from] weft_net::EntropyError),
     /// The client has ended.
@@ -59,19 +59,19 @@ pub(crate) enum ClientError {
 
 pub(crate) type Reply<T> = Sender<Result<T, ClientError>>;
 
-/// Command of another thread.
+/// Command from another thread.
 pub(crate) enum Command {
-    /// Makes an offer; replies with its number and SDP.
+    /// Creates an offer; replies with its number and SDP.
     Offer(Sections, NewClient, Reply<(OfferId, String)>),
-    /// Drops an offer that gets no answer.
+    /// Withdraws an offer that gets no answer.
     Withdraw(OfferId),
-    /// Takes the answer to an offer, with further candidates.
+    /// Accepts the answer to an offer, with additional candidates.
     Accept(OfferId, String, Vec<SocketAddr>, Reply<PeerKey>),
-    /// Answers an offer with a client that receives; replies with the answer.
+    /// Answers an offer with a receiving client; replies with the answer.
     Answer(NewClient, String, Vec<SocketAddr>, Reply<(PeerKey, String)>),
-    /// Answers a later offer to the same client.
+    /// Answers a later offer for the same client.
     AnswerLater(PeerKey, String, Reply<String>),
-    /// Says which encodings of a publisher's camera anybody watches.
+    /// Sets which encodings of a publisher's camera are watched.
     Wanted(PeerKey, Vec<bool>),
     /// Sets the span of the measurement.
     Measure(Span),
@@ -84,15 +84,15 @@ pub(crate) enum Command {
 /// Samples of a thread's load in the measurement.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThreadLoad {
-    /// Share of the time in which the thread had a processor, in each second.
+    /// Share of each second in which the thread used a processor.
     pub busy: Vec<f64>,
-    /// Longest turn of its loop.
+    /// Longest iteration of its loop.
     pub lag: Duration,
-    /// Delays of pictures behind their times.
+    /// Delays of pictures after their due times.
     pub late: Histogram,
-    /// Times from the hand-over of a picture until its last packet leaves its publisher.
+    /// Times from the hand-over of a picture until its publisher sends its last packet.
     pub leaving: Histogram,
-    /// Datagrams that the system did not take.
+    /// Datagrams that the system did not accept.
     pub unsent: u64,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct NodeReport {
 pub(crate) struct Common {
     pub clip: Arc<Clip>,
     pub certificate: Certificate,
-    /// Address of this machine that reaches the server.
+    /// Address of this machine by which it reaches the server.
     pub local: IpAddr,
     pub clients: Clients,
     pub sound: bool,
@@ -125,15 +125,15 @@ pub(crate) struct LoadNode {
     common: Common,
     peers: PeerSet,
     connections: BTreeMap<PeerKey, Connection>,
-    /// Client of each local address; every client has its own.
+    /// Client of each local address; every client has its own address.
     by_local: BTreeMap<SocketAddr, PeerKey>,
     offers: BTreeMap<OfferId, Offered>,
     next_offer: u64,
     span: Option<Span>,
-    /// Time of the next picture or sound of all publishers.
+    /// Due time of the next picture or sound of all publishers.
     next_media: Option<Instant>,
     next_sample: Instant,
-    /// Weak clients.
+    /// Clients behind a slow link.
     weak: Vec<PeerKey>,
     load: ThreadLoad,
     unsent_before: u64,
@@ -190,7 +190,7 @@ impl LoadNode {
         }
     }
 
-    /// Hands a datagram to its client.
+    /// Passes a datagram to its client.
     fn deliver(
         &mut self,
         now: Instant,

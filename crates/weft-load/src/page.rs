@@ -1,4 +1,4 @@
-//! Results of a run as a page in one file, without scripts and without requests.
+//! Results of a run as a page in one file, without scripts and requests.
 
 use std::fmt::Write as _;
 
@@ -16,10 +16,10 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\
 .warning{border-left:4px solid var(--bad);padding:.2rem .8rem;margin:.6rem 0}\
 .wide{overflow-x:auto}";
 
-/// Most rows in the table of viewers; the JSON file has all. Chosen by us.
+/// Maximum number of rows in the table of viewers; the JSON file has all. Chosen by us.
 const MAX_ROWS: usize = 500;
 
-/// Returns the page of a run; `command` is the command line that made it.
+/// Returns the page of a run; `command` is its command line.
 #[must_use]
 pub fn page(report: &LoadReport, command: &str) -> String {
     let mut html = String::new();
@@ -104,7 +104,7 @@ fn row(html: &mut String, viewer: &Viewer) {
     );
 }
 
-/// Text for HTML; reasons of failures contain words of the server.
+/// Escapes text for HTML, because reasons of failures contain text from the server.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,4 +1,4 @@
-//! Counts of a viewer: pictures by publisher, their numbers, times and encodings.
+//! Counters of a viewer: pictures by publisher, their numbers, times and encodings.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,12 @@ use weft_units::{Duration, Freezes, Histogram, Instant};
 
 use crate::stamp::Stamp;
 
-/// Most encodings of a camera.
+/// Maximum number of encodings of a camera.
 pub(crate) const ENCODINGS: usize = 4;
-/// Pause between two requests for the keyframe that a publisher's pictures begin with, as
-/// `weft join` has it.
+/// Pause between two requests for a publisher's first keyframe, as in `weft join`.
 const KEYFRAME_AGAIN: Duration = Duration::from_secs(1);
 
-/// Span of the measurement: pictures captured in it count.
+/// Time span of the measurement; pictures captured in it count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub from: Instant,
@@ -34,23 +33,23 @@ pub(crate) struct Received {
 /// Pictures of one publisher.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FromPublisher {
-    /// Number of the first whole picture, and the time when it was whole.
+    /// Number of the first complete picture, and the time at which it was complete.
     pub first: Option<(u32, Instant)>,
     /// Number of the last one.
     last: Option<u32>,
-    /// Whole pictures of the measurement.
+    /// Complete pictures within the measurement.
     pub pictures: u64,
-    /// Those by encoding.
+    /// Complete pictures within the measurement, by encoding.
     pub encodings: [u64; ENCODINGS],
-    /// Bytes of those.
+    /// Bytes of these pictures.
     pub bytes: u64,
-    /// From capture until the picture was whole, during the measurement.
+    /// Time from capture until the picture was complete, during the measurement.
     pub latency: Histogram,
     /// Latency before the measurement.
     pub latency_before: Histogram,
-    /// Pauses of the display, from the first picture on.
+    /// Freezes of the display, from the first picture.
     pub freezes: Freezes,
-    /// Longest run of numbers without a whole picture, during the measurement.
+    /// Longest run of numbers without a complete picture, during the measurement.
     pub longest_gap: u32,
     asked: Option<Instant>,
 }
@@ -58,15 +57,15 @@ pub(crate) struct FromPublisher {
 /// Treatment of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Treatment {
-    /// It was shown.
+    /// Shown.
     Shown,
     /// It refers to pictures that the viewer does not have.
     Undecodable,
-    /// As before, and it is time to request a keyframe.
+    /// Undecodable, and a keyframe request is due.
     RequestKeyframe,
 }
 
-/// Whole picture.
+/// Complete picture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Whole {
     pub stamp: Stamp,
@@ -103,7 +102,7 @@ impl FromPublisher {
             self.asked = Some(now);
             return Treatment::RequestKeyframe;
         }
-        // Another encoding of a picture that was shown.
+        // Another encoding of a picture that was already shown.
         if self.last.is_some_and(|last| stamp.number <= last) {
             return Treatment::Shown;
         }
@@ -128,8 +127,8 @@ impl FromPublisher {
         Treatment::Shown
     }
 
-    /// Number of the publisher's pictures that this viewer should have: those captured in
-    /// the measurement, from its first picture on.
+    /// Returns the number of the publisher's pictures that this viewer should have: those
+    /// captured in the measurement, from its first picture.
     pub fn expected(&self, sent_at: &[Instant], span: Span) -> u64 {
         let Some((first, _)) = self.first else {
             return 0;
@@ -153,7 +152,7 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Picture of publisher 1 that takes 20 ms.
+    /// Returns a picture of publisher 1 that takes 20 ms.
     fn whole(number: u32, captured: u64, keyframe: bool) -> Whole {
         Whole {
             stamp: Stamp {
@@ -171,7 +170,7 @@ mod tests {
     #[test]
     fn pictures_of_the_measurement_are_counted_against_those_sent() {
         let mut received = Received::default();
-        // Ten pictures a second from 0 on; 12 and 13 are lost.
+        // Ten pictures a second from 0; 12 and 13 are lost.
         for number in (3..25).filter(|n| ![12, 13].contains(n)) {
             let captured = u64::from(number) * 100;
             let picture = whole(number, captured, number == 3);
@@ -186,7 +185,7 @@ mod tests {
         assert_eq!((from.encodings, from.bytes), ([0, 8, 0, 0], 800));
         assert_eq!(from.latency.max(), Duration::from_millis(20));
         assert_eq!((from.latency.count(), from.latency_before.count()), (8, 7));
-        // 300 ms without a picture, beside a mean of 100.
+        // 300 ms without a picture, compared with a mean of 100.
         assert_eq!(from.freezes.count(), 1);
     }
 

@@ -1,4 +1,4 @@
-//! Publisher: when it sends which picture of the clip, at which rate.
+//! Publisher: schedules the pictures of the clip and selects their rate.
 
 use std::sync::Arc;
 
@@ -7,25 +7,25 @@ use weft_units::{Duration, Instant, Rate, Rng};
 
 use crate::clip::{Clip, SOUND_RATE};
 
-/// Reserve above an encoding's lowest rate before a paused one begins again. Chosen by us:
+/// Margin above an encoding's lowest rate for resuming a paused encoding. Chosen by us:
 /// the variation of a controller's target.
 const RESUME: f64 = 1.2;
 
-/// Camera that plays the clip. It replaces an encoder: it answers requests for keyframes by
-/// starting the clip again, and follows the target rate by choosing among the versions of
-/// each encoding.
+/// Camera that plays the clip. It replaces an encoder: it answers keyframe requests by
+/// restarting the clip, and follows the target rate by selecting among the versions of each
+/// encoding.
 #[derive(Debug)]
 pub(crate) struct Replay {
     clip: Arc<Clip>,
     next_at: Instant,
-    /// Part of the interval by which the first picture is later.
+    /// Fraction of the interval by which the first picture is delayed.
     offset: f64,
     /// Number of the next picture.
     number: u32,
     encodings: Vec<State>,
-    /// Times of the pictures that were sent, by number.
+    /// Sending times of the pictures, by number.
     sent_at: Vec<Instant>,
-    /// Pictures left out, because the thread was late or the rate too low.
+    /// Pictures skipped because the thread was late or the rate too low.
     skipped: u64,
     keyframe_requests: u64,
 }
@@ -33,29 +33,29 @@ pub(crate) struct Replay {
 /// State of an encoding.
 #[derive(Debug)]
 struct State {
-    /// Place of the next picture in the clip.
+    /// Index of the next picture in the clip.
     place: usize,
-    /// Whether anybody watches the encoding.
+    /// Whether somebody watches the encoding.
     wanted: bool,
     /// Version that the rate allows; `None` pauses the encoding.
     version: Option<usize>,
-    /// Every how many pictures one is sent: more than one if the target is below the lowest
+    /// One of this many pictures is sent: more than one if the target is below the lowest
     /// version.
     every: u32,
 }
 
-/// Pictures that are due.
+/// Picture that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
     /// Number of the picture.
     pub number: u32,
-    /// Delay of this call behind the picture's time.
+    /// Delay of this call after the picture's due time.
     pub late: Duration,
 }
 
 impl Replay {
     /// Creates a camera that sends the lowest version of each encoding until the first target
-    /// is known. The cameras of a run take their pictures at different times, by `seed`.
+    /// is known. The cameras of a run capture at different times, selected by `seed`.
     pub fn new(clip: Arc<Clip>, seed: u32, start: Instant) -> Replay {
         let mut replay = Replay::at_once(clip, start);
         replay.offset = Rng::new(u64::from(seed)).unit();
@@ -81,7 +81,7 @@ impl Replay {
         }
     }
 
-    /// Begins now: the connection is there.
+    /// Starts now, because the connection is established.
     pub fn start(&mut self, now: Instant) {
         self.next_at = now + self.interval().mul_f64(self.offset);
     }
@@ -90,28 +90,28 @@ impl Replay {
         Duration::from_nanos(1_000_000_000 / u64::from(self.clip.fps))
     }
 
-    /// Time of the next picture.
+    /// Returns the time of the next picture.
     pub fn next_at(&self) -> Instant {
         self.next_at
     }
 
-    /// Times of the pictures so far, by number.
+    /// Returns the times of the pictures so far, by number.
     pub fn sent_at(&self) -> &[Instant] {
         &self.sent_at
     }
 
-    /// Pictures left out so far.
+    /// Returns the number of skipped pictures so far.
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// Requests for keyframes so far.
+    /// Returns the number of keyframe requests so far.
     pub fn keyframe_requests(&self) -> u64 {
         self.keyframe_requests
     }
 
-    /// Returns the next picture if it is due, and leaves out those before the last one that
-    /// is. Send it in the encodings of [`Replay::frames`].
+    /// Returns the next picture if it is due; skips all due pictures but the last. Send it
+    /// in the encodings of [`Replay::frames`].
     pub fn poll(&mut self, now: Instant) -> Option<Due> {
         if now < self.next_at {
             return None;
@@ -125,7 +125,7 @@ impl Replay {
         Some(Due { number, late })
     }
 
-    /// Takes the frame of each encoding that is sent, in order. All places advance.
+    /// Returns the frame of each encoding that is sent, in order. Advances all encodings.
     pub fn frames(&mut self, now: Instant) -> Vec<(u8, EncodedFrame)> {
         let mut frames = Vec::with_capacity(self.encodings.len());
         for (index, state) in self.encodings.iter_mut().enumerate() {
@@ -152,7 +152,7 @@ impl Replay {
         frames
     }
 
-    /// Begins an encoding again with a keyframe.
+    /// Restarts an encoding with a keyframe.
     pub fn request_keyframe(&mut self, encoding: usize) {
         self.keyframe_requests += 1;
         if let Some(state) = self.encodings.get_mut(encoding) {
@@ -167,7 +167,7 @@ impl Replay {
         }
     }
 
-    /// Follows the target rate of everything that is sent: the smallest encoding first, then
+    /// Follows the target rate of everything that is sent: first the smallest encoding, then
     /// each larger one that fits (libwebrtc, simulcast_rate_allocator.cc).
     pub fn set_target(&mut self, target: Rate, with_sound: bool) {
         let sound = if with_sound { SOUND_RATE } else { Rate::ZERO };
@@ -183,7 +183,7 @@ impl Replay {
             state.every = 1;
             state.version = match (fitting, index) {
                 (Some(version), _) if left >= need => Some(version),
-                // The smallest encoding is sent in any case, with fewer pictures.
+                // The smallest encoding is always sent, with fewer pictures.
                 (_, 0) => {
                     let ratio = lowest.as_bps().div_ceil(left.as_bps().max(1));
                     state.every = ratio.clamp(1, u64::from(self.clip.fps)) as u32;

@@ -10,30 +10,30 @@ use weft_units::{Duration, Histogram};
 pub(crate) use build::build;
 pub(crate) use measured::Measured;
 
-/// Results of a run, as `--json` writes them. Times are in milliseconds.
+/// Results of a run, as written by `--json`. Times are in milliseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadReport {
     /// Version of weft.
     pub version: &'static str,
     /// Participants and their media.
     pub run: RunDescription,
-    /// Participants by what became of them.
+    /// Participants by outcome.
     pub participants: Participants,
     /// Failures by reason.
     pub failures: Vec<Failures>,
-    /// Times from the beginning of a viewer's request.
+    /// Times from the start of a viewer's request.
     pub setup_ms: SetUp,
-    /// Viewers without a slow link; everybody where all publish.
+    /// Viewers without a slow link; all participants if all publish.
     pub viewers: Group,
-    /// Viewers behind a slow link, if there were some.
+    /// Viewers behind a slow link, if there were any.
     pub weak_viewers: Option<Group>,
     /// Publishers.
     pub publishers: Publishers,
-    /// Server, if `--server-pid` or `--metrics` named it.
+    /// Server, if given by `--server-pid` or `--metrics`.
     pub server: Option<ServerUsage>,
     /// Load generator itself.
     pub generator: Generator,
-    /// Reasons why the figures may not be the server's.
+    /// Reasons why the figures may not be due to the server.
     pub warnings: Vec<String>,
     /// Every viewer, in the order of arrival.
     pub each_viewer: Vec<Viewer>,
@@ -42,13 +42,13 @@ pub struct LoadReport {
 /// Participants and their media.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunDescription {
-    /// Rooms.
+    /// Number of rooms.
     pub rooms: u32,
-    /// Publishers of each room.
+    /// Number of publishers in each room.
     pub publishers: u32,
-    /// Viewers of each room.
+    /// Number of viewers in each room.
     pub viewers: u32,
-    /// Whether everybody publishes and receives everybody.
+    /// Whether all participants publish and receive each other.
     pub everybody: bool,
     /// Codec of the pictures.
     pub codec: &'static str,
@@ -56,7 +56,7 @@ pub struct RunDescription {
     pub heights: Vec<usize>,
     /// Pictures per second.
     pub fps: u32,
-    /// Highest rate of a publisher's pictures, in kbit/s.
+    /// Maximum rate of a publisher's pictures, in kbit/s.
     pub kbps: f64,
     /// Whether publishers send sound.
     pub sound: bool,
@@ -66,41 +66,41 @@ pub struct RunDescription {
     pub measured_s: f64,
 }
 
-/// Participants by what became of them.
+/// Participants by outcome.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Participants {
-    /// All of the run.
+    /// All participants of the run.
     pub wanted: usize,
-    /// Joined.
+    /// Participants who joined.
     pub joined: usize,
-    /// Were refused, or lost later.
+    /// Participants who were refused, or lost later.
     pub failed: usize,
-    /// Joined to receive, and never had a whole picture.
+    /// Participants who joined to receive, and never had a complete picture.
     pub without_picture: usize,
 }
 
-/// Failures of one reason.
+/// Failures with the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failures {
     /// Number of participants.
     pub count: usize,
-    /// Reason, and the remedy.
+    /// Reason and remedy.
     pub reason: String,
 }
 
-/// Times from the beginning of a viewer's request, in milliseconds.
+/// Times from the start of a viewer's request, in milliseconds.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SetUp {
-    /// Until the server's description is there.
+    /// Until the server's description arrives.
     pub answered: Quantiles,
     /// Until the connection is encrypted.
     pub connected: Quantiles,
     /// Until the first RTP packet.
     pub first_rtp: Quantiles,
-    /// Until the first whole picture of anybody.
+    /// Until the first complete picture from any publisher.
     pub first_picture: Quantiles,
-    /// Until the first whole picture of each publisher that was there; for later publishers
-    /// from their first picture on.
+    /// Until the first complete picture from each present publisher; for later publishers,
+    /// from their first picture.
     pub each_publisher: Quantiles,
 }
 
@@ -132,72 +132,72 @@ impl Quantiles {
     }
 }
 
-/// Milliseconds with three digits: the values are exact to 2 %.
+/// Returns milliseconds with three digits, because the values are exact to 2 %.
 fn milliseconds(duration: Duration) -> f64 {
     (duration.as_millis_f64() * 1_000.0).round() / 1_000.0
 }
 
-/// Figures of a group of viewers, during the measurement.
+/// Figures of a group of viewers during the measurement.
 ///
-/// More than fifteen fields: each is a figure of its own.
+/// More than fifteen fields: each is a separate figure.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Group {
     /// Viewers.
     pub viewers: usize,
-    /// Publishers that they should see, all viewers together.
+    /// Number of publishers that they should see, summed over all viewers.
     pub streams: usize,
-    /// Publishers of which they saw a picture.
+    /// Number of publishers of which they saw a picture.
     pub streams_seen: usize,
-    /// Pictures that the publishers sent to them.
+    /// Pictures that publishers sent to them.
     pub pictures_sent: u64,
-    /// Pictures that arrived whole.
+    /// Pictures that arrived complete.
     pub pictures_whole: u64,
-    /// `pictures_whole` of `pictures_sent`; 1 if nothing was sent.
+    /// `pictures_whole` divided by `pictures_sent`; 1 if nothing was sent.
     pub share_whole: f64,
     /// Share of the worst viewer.
     pub worst_share: f64,
-    /// Pictures per second of each stream, mean.
+    /// Mean number of pictures per second of a stream.
     pub fps: f64,
-    /// Freezes since the first picture (W3C webrtc-stats), all streams together.
+    /// Freezes since the first picture (W3C webrtc-stats), summed over all streams.
     pub freezes: u64,
-    /// Seconds of those.
+    /// Duration of these freezes in seconds.
     pub freeze_s: f64,
-    /// Streams that had any.
+    /// Number of streams with freezes.
     pub streams_with_freezes: usize,
-    /// Streams that were frozen at the end.
+    /// Number of streams that were frozen at the end.
     pub frozen_at_the_end: usize,
     /// Longest run of pictures that a viewer lacks.
     pub longest_gap: u32,
-    /// From capture until the picture is whole.
+    /// Time from capture until the picture is complete.
     pub latency_ms: Quantiles,
     /// Latency before the measurement, while others joined.
     pub latency_before_ms: Quantiles,
-    /// Packets since the beginning.
+    /// Packets since the start.
     pub packets: PacketLoss,
-    /// Datagrams that the slow links lost since the beginning.
+    /// Datagrams lost on the slow links since the start.
     pub lost_on_slow_links: u64,
-    /// RTP packets received, retransmissions and probes included.
+    /// RTP packets received, including retransmissions and probes.
     pub rtp_packets: u64,
-    /// Received rate of all together in Mbit/s, with the headers of IP and UDP.
+    /// Total received rate in Mbit/s, with IP and UDP headers.
     pub received_mbps: f64,
-    /// Sent rate of all together in Mbit/s.
+    /// Total sent rate in Mbit/s.
     pub sent_mbps: f64,
-    /// Share of each encoding among the whole pictures, the smallest encoding first.
+    /// Share of each encoding among the complete pictures, the smallest encoding first.
     pub encodings: Vec<f64>,
 }
 
 /// Packets by their sequence numbers.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct PacketLoss {
-    /// Arrived in time.
+    /// Packets that arrived in time.
     pub received: u64,
-    /// Those of them that arrived by repair only.
+    /// Packets of these that arrived only by repair.
     pub repaired: u64,
-    /// Did not arrive.
+    /// Packets that did not arrive.
     pub missing: u64,
-    /// Share lost on the way, 0 to 1.
+    /// Share lost on the path, 0 to 1.
     pub loss_before_repair: f64,
-    /// Share that repair did not bring, either.
+    /// Share that repair did not recover either.
     pub loss_after_repair: f64,
 }
 
@@ -217,39 +217,40 @@ impl PacketLoss {
 /// Figures of the publishers.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Publishers {
-    /// Publishers that were connected.
+    /// Number of connected publishers.
     pub connected: usize,
-    /// Pictures per second of each, mean.
+    /// Mean number of pictures per second of a publisher.
     pub fps: f64,
-    /// Rate of all together in Mbit/s, with the headers of IP and UDP.
+    /// Total rate in Mbit/s, with IP and UDP headers.
     pub sent_mbps: f64,
     /// Lowest target rate of congestion control at the end, in kbit/s.
     pub lowest_target_kbps: f64,
     /// Keyframes that the server requested.
     pub keyframe_requests: u64,
-    /// Pictures left out since the beginning: the generator was late, or the rate too low.
+    /// Pictures skipped since the start, because the generator was late or the rate too
+    /// low.
     pub skipped: u64,
-    /// From the hand-over of a picture until its last packet leaves its publisher, whose
-    /// pacer spreads it: a part of the viewers' latency.
+    /// Time from the hand-over of a picture until its publisher's pacer has sent its last
+    /// packet: a part of the viewers' latency.
     pub leaving_ms: Quantiles,
 }
 
 /// Processor time and memory of the server.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ServerUsage {
-    /// Processor seconds while everybody joined.
+    /// Processor seconds while the participants joined.
     pub joining_cpu_s: f64,
-    /// Processor seconds of the measurement.
+    /// Processor seconds during the measurement.
     pub cpu_s: f64,
-    /// Cores that this is, on average.
+    /// Mean number of cores in use.
     pub cores: f64,
-    /// RTP packets that viewers received for each processor second.
+    /// RTP packets received by viewers per processor second.
     pub packets_per_cpu_s: f64,
     /// Resident memory before the first participant, in MB.
     pub memory_before_mb: f64,
     /// Resident memory at the end, in MB.
     pub memory_mb: f64,
-    /// Growth for each participant, in kB.
+    /// Growth per participant, in kB.
     pub memory_per_participant_kb: f64,
 }
 
@@ -258,51 +259,51 @@ pub struct ServerUsage {
 pub struct Generator {
     /// Network threads.
     pub threads: Vec<ThreadUsage>,
-    /// Processor seconds of the measurement, all threads.
+    /// Processor seconds during the measurement, all threads.
     pub cpu_s: f64,
     /// Resident memory at the end, in MB.
     pub memory_mb: f64,
-    /// Delay of publishers' pictures behind their times.
+    /// Delay of publishers' pictures after their due times.
     pub late_ms: Quantiles,
-    /// Datagrams that the system did not take.
+    /// Datagrams that the system did not accept.
     pub unsent: u64,
-    /// Processors of this machine.
+    /// Number of processors of this machine.
     pub processors: usize,
-    /// Share of their time in which they had nothing to do, 0 to 1.
+    /// Share of the time in which they were idle, 0 to 1.
     pub machine_idle: f64,
 }
 
 /// Network thread of the load generator.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ThreadUsage {
-    /// Share of the measurement in which it had a processor.
+    /// Share of the measurement in which it used a processor.
     pub busy: f64,
-    /// Share of the worst second.
+    /// Share in the worst second.
     pub busiest: f64,
-    /// Longest turn of its loop, in milliseconds.
+    /// Longest iteration of its loop, in milliseconds.
     pub lag_ms: f64,
 }
 
-/// Figures of one viewer, during the measurement.
+/// Figures of one viewer during the measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Viewer {
     /// Name in the room.
     pub name: String,
     /// Whether it is behind a slow link.
     pub weak: bool,
-    /// Publishers that it saw.
+    /// Number of publishers that it saw.
     pub streams_seen: usize,
-    /// Share of the pictures that arrived whole.
+    /// Share of the pictures that arrived complete.
     pub share_whole: f64,
-    /// Pictures per second of each stream, mean.
+    /// Mean number of pictures per second of a stream.
     pub fps: f64,
-    /// Received rate in kbit/s, with the headers of IP and UDP.
+    /// Received rate in kbit/s, with IP and UDP headers.
     pub kbps: f64,
     /// Share of each encoding among its pictures, the smallest first.
     pub encodings: Vec<f64>,
     /// Freezes since the first picture.
     pub freezes: u64,
-    /// From capture until the picture is whole: 99 % do not exceed it.
+    /// Time from capture until the picture is complete that 99 % do not exceed.
     pub latency_p99_ms: f64,
     /// Time to the first picture; `None` without one.
     pub first_picture_ms: Option<f64>,

@@ -1,4 +1,4 @@
-//! Course of a run: publishers, newcomers, measurement, report.
+//! Phases of a run: publishers, newcomers, measurement, report.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, TcpStream, ToSocketAddrs};
@@ -22,25 +22,25 @@ use crate::node::{Command, Common, LoadNode, NodeReport, RoleReport};
 use crate::received::Span;
 use crate::report::{LoadReport, Measured, build};
 
-/// Time for the rate of the publishers to rise before viewers come, and for the last viewer
-/// before the measurement. Chosen by us: congestion control needs 2 s for 2.5 Mbit/s.
+/// Time for the publishers' rate to rise before viewers join, and between the last viewer
+/// and the measurement. Chosen by us: congestion control needs 2 s for 2.5 Mbit/s.
 const SETTLE: StdDuration = StdDuration::from_secs(3);
-/// Longest wait for the last answers. Chosen by us: more than a request with all its
+/// Maximum wait for the last responses. Chosen by us: longer than a request with all its
 /// attempts.
 const PATIENCE: StdDuration = StdDuration::from_secs(15);
-/// Pause between two publishers who come before the viewers.
+/// Pause between two publishers that join before the viewers.
 const BETWEEN_PUBLISHERS: StdDuration = StdDuration::from_millis(50);
-/// Time after the measurement for pictures on their way.
+/// Time after the measurement for pictures in flight.
 const ON_THE_WAY: StdDuration = StdDuration::from_secs(1);
-/// Time for an address of the server to accept a connection. Chosen by us.
+/// Time limit for an address of the server to accept a connection. Chosen by us.
 const REACH: StdDuration = StdDuration::from_secs(5);
-/// Interval at which a wait looks for Ctrl-C.
+/// Interval at which a wait checks for Ctrl-C.
 const LOOK: StdDuration = StdDuration::from_millis(50);
 
-/// Run that cannot begin, or did not get far enough for figures.
+/// Reason why a run cannot start, or has no figures.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The description is wrong.
+    /// The description is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The first participant cannot join, so nobody can.
@@ -52,10 +52,10 @@ pub enum LoadError {
     /// The server's usage cannot be read.
     #[error(transparent)]
     Usage(#[from] UsageError),
-    /// No thread, readiness queue or certificate.
+    /// A thread, readiness queue or certificate is unavailable.
     #[error("{0}")]
     Machine(String),
-    /// Stopped before the measurement.
+    /// The run was stopped before the measurement.
     #[error("stopped before the measurement began")]
     Stopped,
 }
@@ -65,17 +65,17 @@ pub enum LoadError {
 pub enum Progress {
     /// The clip is being encoded.
     Encoding,
-    /// So many participants of all have joined or failed.
+    /// This many participants of all have joined or failed.
     Joining(usize, usize),
-    /// The measurement has begun, for this time.
+    /// The measurement has started, with this duration.
     Measuring(StdDuration),
 }
 
 /// Runs the load and returns its figures. `stop` ends it early: before the measurement
-/// without figures, else with those until then.
+/// without figures, later with the figures until then.
 ///
 /// # Errors
-/// If the run cannot begin, its first participant cannot join, or `stop` comes too early.
+/// If the run cannot start, its first participant cannot join, or `stop` comes too early.
 pub fn run(
     config: LoadConfig,
     stop: &AtomicBool,
@@ -83,7 +83,7 @@ pub fn run(
 ) -> Result<LoadReport, LoadError> {
     config.check()?;
     let source = usage_source(&config);
-    // A wrong option is told at once, not after the run.
+    // Reports a wrong option at once instead of after the run.
     let before = source.as_ref().map(UsageSource::read).transpose()?;
     let local = local_address(&config)?;
     progress(Progress::Encoding);
@@ -136,7 +136,7 @@ fn usage_source(config: &LoadConfig) -> Option<UsageSource> {
     config.server_pid.map(UsageSource::Process).or(metrics)
 }
 
-/// All members: first the publishers, unless everybody publishes.
+/// Returns all members, the publishers first unless all publish.
 fn members(config: &LoadConfig) -> Vec<Member> {
     let mut members = Vec::new();
     let people = config.people;
@@ -179,8 +179,8 @@ fn members(config: &LoadConfig) -> Vec<Member> {
     members
 }
 
-/// Address of this machine from which packets reach the server, which must accept
-/// connections: encoding the clip takes longer than asking.
+/// Returns the address of this machine from which packets reach the server. The server
+/// must accept connections; this is checked first, because encoding the clip takes long.
 fn local_address(config: &LoadConfig) -> Result<IpAddr, LoadError> {
     let url = match &config.target {
         Target::Room { url } => url.clone(),
@@ -261,7 +261,7 @@ impl Course<'_> {
         self.measure(clip, (source, before), progress)
     }
 
-    /// Members who have joined or failed.
+    /// Returns the number of members that have joined or failed.
     fn ended(&self) -> usize {
         self.joined + self.failed.len()
     }
@@ -271,8 +271,8 @@ impl Course<'_> {
         self.shared.join(member).map_err(machine)
     }
 
-    /// Joins as the first member and waits for the outcome: where it is refused, so is
-    /// everybody, and the reason is the run's.
+    /// Joins as the first member and waits for the outcome. If it is refused, so are all
+    /// others, and its reason becomes that of the run.
     fn join_first(&mut self, progress: &mut impl FnMut(Progress)) -> Result<(), LoadError> {
         progress(Progress::Joining(0, self.members.len()));
         self.join(0)?;
@@ -300,7 +300,7 @@ impl Course<'_> {
         }
     }
 
-    /// Waits until `at` and takes outcomes meanwhile.
+    /// Waits until `at`, and handles outcomes in the meantime.
     fn wait_until(&mut self, at: StdInstant) -> Result<(), LoadError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -391,7 +391,8 @@ impl Course<'_> {
         self.shared.nodes.iter().map(report).collect()
     }
 
-    /// Notes the members whose connection failed or never came, and those without an outcome.
+    /// Records the members whose connection failed or was never established, and those
+    /// without an outcome.
     fn note_broken(&mut self, nodes: &[NodeReport]) {
         for connection in nodes.iter().flat_map(|node| &node.connections) {
             let silent =
@@ -427,7 +428,7 @@ impl Course<'_> {
     }
 }
 
-/// Time of a newcomer after the first one.
+/// Returns the time of a newcomer after the first one.
 fn arrival(arrival: Arrival, place: usize, all: usize) -> StdDuration {
     match arrival {
         Arrival::PerSecond(rate) => StdDuration::from_secs_f64(place as f64 / rate.max(0.01)),

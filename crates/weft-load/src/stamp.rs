@@ -3,14 +3,14 @@
 
 use weft_units::{Codec, Instant};
 
-/// Identification of a picture that a publisher of this program sent.
+/// Identification of a picture sent by a publisher of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// Publisher, unique in a run.
     pub publisher: u32,
-    /// Place among the encodings of the camera, the smallest first.
+    /// Index among the encodings of the camera, the smallest first.
     pub encoding: u8,
-    /// Number of the picture; all encodings of it have the same.
+    /// Number of the picture, the same for all its encodings.
     pub number: u32,
     /// Time at which the picture was handed to the network.
     pub captured: Instant,
@@ -20,17 +20,17 @@ pub(crate) struct Stamp {
 const MAGIC: &[u8; 4] = b"weft";
 /// Bytes of the fields: publisher, encoding, number, time.
 const FIELDS: usize = 4 + 1 + 4 + 8;
-/// Each byte of a field takes two, so that H.264 needs no emulation prevention (ITU-T
-/// H.264 section 7.4.1).
+/// Each byte of a field takes two bytes, so that H.264 needs no emulation prevention
+/// (ITU-T H.264 section 7.4.1).
 const LEN: usize = MAGIC.len() + 2 * FIELDS;
 /// Stop bit of an H.264 NAL unit (ITU-T H.264 section 7.3.2.11).
 const STOP: u8 = 0x80;
 
-/// Start code, type and size of the SEI message `user_data_unregistered` (ITU-T H.264
-/// section D.1.7), then its UUID, which is ours.
+/// Returns the start code, type and size of the SEI message `user_data_unregistered`
+/// (ITU-T H.264 section D.1.7), then its UUID, which is ours.
 fn prefix(codec: Codec) -> Vec<u8> {
     match codec {
-        // A VP8 decoder does not read behind the last partition (RFC 6386 section 9.5).
+        // A VP8 decoder does not read beyond the last partition (RFC 6386 section 9.5).
         Codec::Vp8 | Codec::Vp9 | Codec::Av1 | Codec::Opus => Vec::new(),
         Codec::H264 => {
             let mut sei = vec![0, 0, 0, 1, 6, 5, (16 + LEN) as u8];
@@ -102,7 +102,7 @@ mod tests {
             STAMP.append(codec, &mut data);
             assert_eq!(data[..3], [1, 2, 3]);
             assert_eq!(Stamp::read(codec, &data), Some(STAMP), "{codec:?}");
-            // No start code within the message.
+            // The message contains no start code.
             let inside = &data[3 + prefix(codec).len().min(4)..];
             assert!(!inside.windows(2).any(|two| two == [0, 0]), "{codec:?}");
         }

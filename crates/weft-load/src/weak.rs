@@ -1,4 +1,4 @@
-//! Slow link towards a viewer.
+//! Slow link to a viewer.
 
 use weft_links::{Capacity, Departure, Link, LinkSpec, PacketInfo};
 use weft_units::{Bytes, Deadline, Duration, Ecn, FiveTuple, Instant, Rate, Rng};
@@ -13,7 +13,7 @@ pub(crate) struct Datagram {
     pub content: Vec<u8>,
 }
 
-/// Link model between the network and one client: datagrams wait for its rate, and those
+/// Link model between the network and one client. Datagrams wait for its rate, and those
 /// beyond its queue (RFC 8867, 300 ms) are lost.
 pub(crate) struct WeakLink {
     link: Link<Datagram>,
@@ -51,7 +51,7 @@ impl WeakLink {
         self.link.poll_timeout()
     }
 
-    /// Datagrams that the link has lost so far.
+    /// Returns the number of datagrams that the link has lost so far.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -65,7 +65,7 @@ mod tests {
     fn datagrams_wait_for_the_rate_and_the_queue_overflows() {
         let mut weak = WeakLink::new(Rate::from_kbps(800), Rng::new(1));
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        // 1,000 bytes take 10 ms: half a second's worth at once.
+        // 1,000 bytes take 10 ms: half a second of datagrams at once.
         for number in 0..50 {
             let address = "192.0.2.1:1".parse().expect("an address");
             let datagram = Datagram {
@@ -85,7 +85,7 @@ mod tests {
                 delivered += 1;
             }
         }
-        // 300 ms of queue and the one in transmission.
+        // 300 ms of queue, and the one in transmission.
         assert!((30..=32).contains(&delivered), "{delivered}");
         assert_eq!(weak.lost(), 50 - delivered);
     }

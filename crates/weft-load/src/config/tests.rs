@@ -1,6 +1,6 @@
 use super::*;
 
-/// One publisher of 360p with two viewers.
+/// Returns a run with one publisher of 360p and two viewers.
 pub(crate) fn config() -> LoadConfig {
     LoadConfig {
         target: Target::Room {

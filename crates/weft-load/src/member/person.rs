@@ -1,4 +1,4 @@
-//! Participant of a weft room, who joins as the page does: event stream, publication,
+//! Participant of a weft room, who joins like the page: event stream, publication,
 //! reception, and the view of the cameras on the screen.
 
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ use super::{JoinError, Member, Part, Shared, answer, ask, publish};
 use crate::MAX_CAMERAS;
 use crate::node::{Command, NewClient};
 
-/// Screen of a participant, in pixels, which the cameras share as tiles.
+/// Screen of a participant, in pixels; the cameras share it as tiles.
 const SCREEN: (u32, u32) = (1_920, 1_080);
-/// Attempts at a request that the server takes later (429).
+/// Number of attempts at a request that the server defers (429).
 const ATTEMPTS: u32 = 5;
-/// Pause before the next attempt where the server names none.
+/// Pause before the next attempt if the server does not set one.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Joins the room and follows its events until they end.
@@ -80,7 +80,7 @@ struct Person<'a> {
 struct Reception {
     key: PeerKey,
     location: String,
-    /// Cameras that the server knows.
+    /// Cameras that were sent to the server.
     told: Option<Vec<ViewedCamera>>,
     /// Latest offer that was answered.
     answered: Option<String>,
@@ -111,7 +111,7 @@ impl Person<'_> {
         self.view()
     }
 
-    /// Publishes and begins to receive.
+    /// Publishes, and starts to receive.
     fn begin(&mut self, own: Identity) -> Result<(), JoinError> {
         let node = self.shared.node(self.member);
         if matches!(self.member.part, Part::Publish | Part::Both) {
@@ -168,13 +168,13 @@ impl Person<'_> {
         let node = self.shared.node(self.member);
         let answer = ask(node, |reply| Command::AnswerLater(key, offer, reply))?;
         match self.room.answer(&location, &answer) {
-            // Overtaken by a later offer, which an event brings.
+            // A later offer has replaced it, and an event brings that one.
             Err(SignallingError::Refused { status: 409, .. }) => Ok(()),
             answered => Ok(answered?),
         }
     }
 
-    /// Tells the server which cameras are on the screen, if that has changed.
+    /// Sends the server the cameras on the screen, if they have changed.
     fn view(&mut self) -> Result<(), JoinError> {
         let cameras = tiles(self.others.values());
         let Some(reception) = &mut self.reception else {
@@ -200,12 +200,12 @@ impl Person<'_> {
     }
 }
 
-/// Whether `location` is the address of a resource with this name.
+/// Whether `location` is the URL of a resource with this name.
 fn is_resource(location: &str, name: &str) -> bool {
     location.rsplit('/').next() == Some(name)
 }
 
-/// Cameras of the others as tiles of equal size.
+/// Returns the cameras of the others as tiles of equal size.
 fn tiles<'a>(others: impl Iterator<Item = &'a Participant>) -> Vec<ViewedCamera> {
     let cameras = others.flat_map(|participant| {
         let on = participant.publishing.cameras.iter().enumerate();

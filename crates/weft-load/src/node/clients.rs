@@ -1,4 +1,4 @@
-//! Offers and answers, and the clients that they make.
+//! Offers and answers, and the clients that they create.
 
 use std::net::SocketAddr;
 
@@ -18,9 +18,9 @@ use crate::replay::Replay;
 
 /// Names of the encodings, the smallest first.
 const RIDS: [&str; 4] = ["q", "h", "f", "x"];
-/// Room above the clip's rate for the headers of packets.
+/// Margin above the clip's rate for packet headers.
 const OVERHEAD: f64 = 1.1;
-/// Beginning of the names of extensions that no browser has.
+/// Prefix of the names of extensions that browsers do not have.
 const OURS: &str = "urn:weft:";
 
 impl LoadNode {
@@ -71,7 +71,8 @@ impl LoadNode {
         }
     }
 
-    /// Takes our own extensions out of a description, if the clients behave as browsers.
+    /// Removes our own extensions from a description, if the clients behave like
+    /// browsers.
     fn described(&self, sdp: &str) -> String {
         match self.common.clients {
             Clients::Weft => sdp.to_owned(),
@@ -82,8 +83,8 @@ impl LoadNode {
         }
     }
 
-    /// Configuration of a new peer with a socket of its own: two clients behind one address
-    /// could not be told apart.
+    /// Returns the configuration of a new peer with its own socket, because two clients
+    /// behind one address could not be told apart.
     fn config(
         &self,
         network: &mut Network<'_>,
@@ -189,7 +190,8 @@ impl LoadNode {
         role: Role,
     ) -> PeerKey {
         for (index, addr) in more.iter().enumerate() {
-            // Below any candidate of the description (RFC 8445 section 5.1.2).
+            // Below the priority of any candidate in the description (RFC 8445 section
+            // 5.1.2).
             let priority = u32::from(u16::MAX).saturating_sub(index as u32);
             let addr = *addr;
             peer.add_remote_candidate(now, RemoteCandidate { addr, priority });
@@ -216,10 +218,10 @@ impl LoadNode {
     }
 }
 
-/// Length of a packet of sound.
+/// Duration of a sound packet.
 pub(super) const SOUND_INTERVAL: Duration = Duration::from_millis(20);
 
-/// RTP time of `now` at the clock of a codec.
+/// Returns the RTP time of `now` at the clock rate of a codec.
 pub(super) fn rtp_time(codec: Codec, now: Instant) -> u32 {
     let ticks = u128::from(now.as_nanos()) * u128::from(codec.clock_rate()) / 1_000_000_000;
     ticks as u32

@@ -1,4 +1,4 @@
-//! Connection of a client, and its counts.
+//! Connection of a client, and its counters.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,8 @@ use crate::received::{Received, Span};
 use crate::replay::Replay;
 use crate::weak::WeakLink;
 
-/// Header bytes of a datagram: IPv4 and UDP (RFC 791, RFC 768), or IPv6 and UDP (RFC 8200).
+/// Returns the header bytes of a datagram: IPv4 and UDP (RFC 791, RFC 768), or IPv6 and UDP
+/// (RFC 8200).
 pub(super) fn headers(remote: SocketAddr) -> u64 {
     match remote {
         SocketAddr::V4(_) => 20 + 8,
@@ -23,16 +24,16 @@ pub(super) fn headers(remote: SocketAddr) -> u64 {
 pub(crate) struct NewClient {
     /// Participant that it belongs to.
     pub member: u32,
-    /// Time at which its participant began to join.
+    /// Time at which its participant started to join.
     pub requested_at: Instant,
-    /// Rate of the slow link towards it, if there is one.
+    /// Rate of the slow link to it, if there is one.
     pub weak: Option<Rate>,
 }
 
-/// Datagrams of the measurement.
+/// Datagrams within the measurement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
-    /// All of them, with the headers of IP and UDP.
+    /// Bytes of all of them, with IP and UDP headers.
     pub bytes: u64,
     /// RTP packets.
     pub rtp: u64,
@@ -64,16 +65,16 @@ pub(crate) enum Role {
     Viewer(Received),
 }
 
-/// Publisher's streams.
+/// Streams of a publisher.
 pub(crate) struct Publisher {
     pub replay: Replay,
     /// Streams of the encodings, the smallest first.
     pub video: Vec<StreamId>,
     pub sound: Option<StreamId>,
-    /// Packets of sound so far, and the time of the next one.
+    /// Number of sound packets so far, and the time of the next one.
     pub sounds: u64,
     pub next_sound: Instant,
-    /// Pictures that have not left.
+    /// Pictures that have not been sent completely.
     pub leaving: Leaving,
 }
 
@@ -81,25 +82,25 @@ pub(crate) struct Publisher {
 #[derive(Debug)]
 pub(crate) struct ConnectionReport {
     pub new: NewClient,
-    /// Time at which both descriptions were there.
+    /// Time at which both descriptions were available.
     pub answered_at: Instant,
     pub connected_at: Option<Instant>,
     pub first_rtp_at: Option<Instant>,
     pub failed: Option<String>,
     pub received: Traffic,
     pub sent: Traffic,
-    /// Datagrams that the slow link lost.
+    /// Datagrams lost on the slow link.
     pub weak_lost: u64,
     pub role: RoleReport,
 }
 
-/// Counts of a client by its role.
+/// Counters of a client, by its role.
 #[derive(Debug)]
 pub(crate) enum RoleReport {
     Publisher {
         /// Times of its pictures, by number.
         sent_at: Vec<Instant>,
-        /// Pictures left out.
+        /// Skipped pictures.
         skipped: u64,
         /// Keyframes that the server requested.
         keyframe_requests: u64,
@@ -108,21 +109,21 @@ pub(crate) enum RoleReport {
     },
     Viewer {
         received: Received,
-        /// Packets of pictures and sound since the beginning.
+        /// Packets of pictures and sound since the start.
         packets: Packets,
-        /// Publishers whose picture is frozen at the end.
+        /// Publishers whose picture was frozen at the end.
         frozen: Vec<u32>,
     },
 }
 
-/// Packets of a viewer since the beginning, by their sequence numbers.
+/// Packets of a viewer since the start, by their sequence numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packets {
-    /// Arrived in time, at first or by repair.
+    /// Packets that arrived in time, originally or by repair.
     pub received: u64,
-    /// Those of them that arrived by repair only.
+    /// Packets of these that arrived only by repair.
     pub repaired: u64,
-    /// Did not arrive.
+    /// Packets that did not arrive.
     pub missing: u64,
 }
 

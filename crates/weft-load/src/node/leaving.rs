@@ -1,14 +1,14 @@
-//! Pictures that a publisher's pacer has not let go yet.
+//! Pictures that a publisher's pacer has not sent completely.
 
 use std::collections::VecDeque;
 
 use weft_units::{Duration, Instant};
 
-/// Pictures that are remembered at most: those that never leave are forgotten. Chosen by
-/// us: more than a second of 60 a second.
+/// Maximum number of remembered pictures; older ones that were never sent completely are
+/// forgotten. Chosen by us: more than a second at 60 pictures a second.
 const MOST: usize = 64;
 
-/// Pictures of a publisher from their hand-over until their last packets leave.
+/// Pictures of a publisher from their hand-over until their last packets are sent.
 #[derive(Debug, Default)]
 pub(crate) struct Leaving(VecDeque<Picture>);
 
@@ -16,12 +16,12 @@ pub(crate) struct Leaving(VecDeque<Picture>);
 struct Picture {
     timestamp: u32,
     captured: Instant,
-    /// Encodings whose last packets have not left.
+    /// Encodings whose last packets have not been sent.
     encodings: usize,
 }
 
 impl Leaving {
-    /// Takes a picture that is handed over in so many encodings.
+    /// Adds a picture that is handed over in this many encodings.
     pub fn add(&mut self, captured: Instant, timestamp: u32, encodings: usize) {
         if self.0.len() == MOST {
             self.0.pop_front();
@@ -33,8 +33,8 @@ impl Leaving {
         });
     }
 
-    /// Returns the time that a picture took to leave, if this is the last packet of it: its
-    /// marker bit and its time stamp are not encrypted (RFC 3550 section 5.1).
+    /// Returns the time from the hand-over of a picture, if this is its last packet: its
+    /// marker bit and its timestamp are not encrypted (RFC 3550 section 5.1).
     pub fn on_datagram(&mut self, now: Instant, datagram: &[u8]) -> Option<Duration> {
         let (0x80..=0xbf, [_, second, ..]) = (*datagram.first()?, datagram) else {
             return None;

@@ -1,4 +1,4 @@
-//! Pictures and sound of the publishers at their times.
+//! Sends the publishers' pictures and sound when they are due.
 
 use weft_peer::Peer;
 use weft_session::Frame;
@@ -17,7 +17,7 @@ const VOICE: u8 = 0x80;
 const LEVELS: std::ops::Range<u8> = 20..60;
 
 impl LoadNode {
-    /// Sends everything that is due, and notes when the next is.
+    /// Sends everything that is due, and records the next due time.
     pub(super) fn send_media(&mut self, now: Instant) {
         let measured = self.span.is_some_and(|span| span.has(now));
         let mut next: Option<Instant> = None;
@@ -49,7 +49,7 @@ impl LoadNode {
 }
 
 impl Publisher {
-    /// Time of the next picture or sound.
+    /// Returns the due time of the next picture or sound.
     fn due_at(&self) -> Instant {
         let picture = self.replay.next_at();
         match self.sound {

@@ -2,7 +2,7 @@ use super::*;
 use crate::clip::{Encoding, Version};
 use weft_units::Codec;
 
-/// Two encodings in two versions, of ten pictures each; a frame's first byte is its place,
+/// Two encodings in two versions, of ten pictures each; a frame's first byte is its index,
 /// the second one its version.
 fn clip() -> Arc<Clip> {
     let version = |number: u8, rate| Version {
@@ -37,7 +37,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// Place and version of the picture of each encoding.
+/// Returns index and version of the picture of each encoding.
 fn frames(replay: &mut Replay, ms: u64) -> Vec<(u8, u8, u8)> {
     let frames = replay.frames(at(ms));
     let brief = |(encoding, frame): (u8, EncodedFrame)| (encoding, frame.data[0], frame.data[1]);
@@ -52,7 +52,7 @@ fn pictures_come_at_their_times_and_late_ones_are_left_out() {
     assert_eq!((due.number, due.late), (0, Duration::ZERO));
     frames(&mut replay, 50);
     assert_eq!(replay.next_at(), at(150));
-    // The thread comes 230 ms late: two pictures are missing.
+    // The thread is 230 ms late: two pictures are missing.
     let due = replay.poll(at(380)).expect("a picture");
     assert_eq!((due.number, due.late), (1, Duration::from_millis(230)));
     frames(&mut replay, 380);
@@ -71,7 +71,7 @@ fn the_target_rate_chooses_the_versions() {
     // 700 - 200 leaves 500.
     assert_eq!(at_rate(700, 100), [(0, 1, 1), (1, 1, 0)]);
     assert_eq!(at_rate(300, 200), [(0, 2, 1)]);
-    // 200 + 400 is enough to stay, but 480 of its own is needed to begin again, with a
+    // 200 + 400 is enough to stay, but 480 of its own is required to resume, with a
     // keyframe.
     assert_eq!(at_rate(600, 300), [(0, 3, 1)]);
     assert_eq!(at_rate(690, 400), [(0, 4, 1), (1, 0, 0)]);
@@ -81,7 +81,7 @@ fn the_target_rate_chooses_the_versions() {
 #[test]
 fn below_the_lowest_version_there_are_fewer_pictures() {
     let mut replay = Replay::at_once(clip(), at(0));
-    // A third of 100 kbit/s: every fourth picture keeps it within.
+    // A third of 100 kbit/s: sending every fourth picture stays below it.
     replay.set_target(Rate::from_kbps(33), false);
     let sent: Vec<usize> = (0..8).map(|i| frames(&mut replay, i * 100).len()).collect();
     assert_eq!(sent, [1, 0, 0, 0, 1, 0, 0, 0]);
@@ -99,7 +99,7 @@ fn a_requested_keyframe_and_a_watched_encoding_begin_the_clip_again() {
     assert_eq!(frames(&mut replay, 200), [(0, 2, 1)]);
     replay.set_wanted(&[true, true]);
     assert_eq!(frames(&mut replay, 300), [(0, 3, 1), (1, 0, 1)]);
-    // Nobody watches anything: no picture has a number.
+    // Nobody watches anything, so no picture has a number.
     replay.set_wanted(&[false, false]);
     assert_eq!(frames(&mut replay, 400), []);
     assert_eq!((replay.skipped(), replay.sent_at().len()), (0, 4));

@@ -1,4 +1,4 @@
-//! Figures from the counts of all connections.
+//! Computes the figures from the counters of all connections.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::member::{Member, Part};
 use crate::node::{ConnectionReport, RoleReport};
 use crate::received::{ENCODINGS, FromPublisher, Received, Span};
 
-/// Publisher's pictures.
+/// Pictures of a publisher.
 struct Sent {
     room: u32,
     at: Vec<Instant>,
@@ -189,7 +189,7 @@ impl Sums {
         self.pictures_whole as f64 / seconds / self.streams_seen.max(1) as f64
     }
 
-    /// Share of each encoding of the clip.
+    /// Returns the share of each encoding of the clip.
     fn encodings(&self, clip: &Clip) -> Vec<f64> {
         let all = self.pictures_whole.max(1) as f64;
         let counts = self.encodings.iter().take(clip.encodings.len());
@@ -208,7 +208,7 @@ impl Groups<'_> {
         sums
     }
 
-    /// Publishers that a viewer should see.
+    /// Returns the number of publishers that a viewer should see.
     fn wanted_streams(&self, member: &Member) -> usize {
         match &member.part {
             Part::View { publisher } if !publisher.is_empty() => 1,

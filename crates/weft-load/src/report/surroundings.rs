@@ -1,4 +1,5 @@
-//! Figures that no viewer measures: the run, its failures, the server and the generator.
+//! Figures that viewers do not measure: the run, its failures, the server and the
+//! generator.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +13,11 @@ use crate::config::{LoadConfig, Sound};
 use crate::machine::Usage;
 use crate::node::NodeReport;
 
-/// Busy share above which a network thread delays packets by itself. Chosen by us: queues
-/// grow beyond three quarters (M/D/1: the mean wait is then 1.5 times the service).
+/// Busy share above which a network thread itself delays packets. Chosen by us: queues
+/// grow above three quarters (M/D/1: the mean wait is then 1.5 times the service time).
 const BUSY: f64 = 0.75;
-/// Delay of pictures above which latency is the generator's. Chosen by us: the figure is
-/// compared with latencies of some milliseconds.
+/// Delay of pictures above which the latency is due to the generator. Chosen by us: the
+/// figure is compared with latencies of some milliseconds.
 const LATE_MS: f64 = 10.0;
 /// Idle share below which server and generator compete for the processors. Chosen by us.
 const IDLE: f64 = 0.05;
