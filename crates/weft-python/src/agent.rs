@@ -1,5 +1,5 @@
-//! A controller and a scheduler that do as an agent outside of the run says, and what the
-//! agent sees of the paths.
+//! Controller and scheduler that execute the actions of an agent outside of the run, and
+//! the agent's observations of the paths.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
 /// Name of the controller and of the scheduler in systems.
 pub const NAME: &str = "agent";
 
-/// Pacing rate over target rate, as that of controllers in Python.
+/// Pacing rate relative to the target rate, the same as for controllers in Python.
 const PACING_GAIN: f64 = 1.5;
 
 /// Actions of an agent, and its observations.
 #[derive(Debug, Default)]
 pub struct Agent {
-    /// Number of controllers that this run has created. The caller creates those of its
-    /// paths first, in the order of the paths; the callee sends nothing.
+    /// Number of controllers created in this run. The caller's are created first, in the
+    /// order of the paths; the callee sends nothing.
     created: AtomicUsize,
     paths: Vec<Path>,
 }
@@ -28,7 +28,7 @@ pub struct Agent {
 /// Actions for one path, and its observations.
 #[derive(Debug, Default)]
 struct Path {
-    /// Target rate, bit/s.
+    /// Target rate in bit/s.
     target: AtomicU64,
     /// Share of the packets, as bits of a float.
     share: AtomicU64,
@@ -38,19 +38,19 @@ struct Path {
 /// Feedback on one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
-    /// Packets that arrived since the last look.
+    /// Packets that arrived since the last observation.
     pub received: u64,
-    /// Packets that were lost since then.
+    /// Packets lost since then.
     pub lost: u64,
     /// Bytes of the packets that arrived.
     pub bytes: u64,
-    /// Sum of their one-way delays, seconds.
+    /// Sum of their one-way delays in seconds.
     delays: f64,
-    /// Least one-way delay of the run, seconds.
+    /// Minimum one-way delay of the run in seconds.
     least: Option<f64>,
-    /// Mean one-way delay over the least one, seconds, as of the last packets.
+    /// Mean one-way delay of the last packets above the minimum, in seconds.
     pub queueing: f64,
-    /// Round-trip time, seconds; 0 while it is unknown.
+    /// Round-trip time in seconds; 0 while unknown.
     pub rtt: f64,
 }
 
@@ -64,7 +64,7 @@ impl Agent {
     }
 
     /// Returns the controller and the scheduler. Each call leaks a few bytes, because the
-    /// set-up of a run names them by reference.
+    /// setup of a run names them by reference.
     pub fn custom(self: &Arc<Agent>) -> weft_lab::scenario::Custom {
         let agent = self.clone();
         let controller = move |limits: Limits, _now: Instant| -> Box<dyn Controller> {
@@ -91,7 +91,7 @@ impl Agent {
         }
     }
 
-    /// Forgets everything, for the next run.
+    /// Resets everything for the next run.
     pub fn reset(&self, rate: f64) {
         self.created.store(0, Ordering::Relaxed);
         for path in &self.paths {
@@ -107,7 +107,7 @@ impl Agent {
         }
     }
 
-    /// Returns the feedback since the last look, by path.
+    /// Returns the feedback since the last observation, by path.
     pub fn look(&self) -> impl Iterator<Item = Seen> {
         self.paths.iter().map(|path| {
             let mut seen = path.seen();
@@ -199,7 +199,7 @@ impl Controller for Acting {
 /// Scheduler that gives each path its share of the bytes.
 struct Splitting {
     agent: Arc<Agent>,
-    /// Bytes that each path should have got so far, less those that it got.
+    /// Bytes that each path should have received so far, minus those that it received.
     credit: Vec<f64>,
 }
 
@@ -209,7 +209,7 @@ impl Splitting {
         let share = |path: &PathView| self.agent.paths.get(place(path)).map_or(0.0, Path::share);
         let all: f64 = paths.iter().map(share).sum();
         for path in paths {
-            // Without any share, all are equal.
+            // Without any share, all shares are equal.
             let part = match all > 0.0 {
                 true => share(path) / all,
                 false => 1.0 / paths.len() as f64,

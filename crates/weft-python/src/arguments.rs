@@ -1,18 +1,18 @@
-//! Python's arguments as those of a scenario.
+//! Conversion of Python arguments to those of a scenario.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::error::ScenarioError;
 
-/// Changes to a scenario that have arguments of their own.
+/// Changes to a scenario that have their own arguments.
 #[derive(Default)]
 pub struct Overrides {
     /// Systems to run.
     pub systems: Option<Vec<String>>,
     /// Number of seeds.
     pub seeds: Option<u32>,
-    /// Length of a run, seconds.
+    /// Length of a run in seconds.
     pub duration: Option<f64>,
 }
 
@@ -60,7 +60,7 @@ pub fn grid(grid: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
 
 /// Returns a value as TOML.
 fn toml(key: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    // A truth value is a whole number in Python, so it comes first.
+    // In Python, a truth value is an integer, so it is checked first.
     if value.is_instance_of::<PyBool>() {
         return Ok(value.extract::<bool>()?.to_string());
     }
@@ -101,7 +101,7 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// Returns links as the lab reads them, `NAME=SPEC`.
+/// Returns links in the form that the lab reads, `NAME=SPEC`.
 pub fn links(links: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     let link = |(name, spec): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         Ok(format!(

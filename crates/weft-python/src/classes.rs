@@ -1,4 +1,4 @@
-//! Classes of Python that a scenario may name.
+//! Python classes that a scenario may name.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,7 +27,7 @@ impl Classes {
     }
 }
 
-/// Registers classes by their names. Each call leaks a few bytes, because the set-up of a
+/// Registers classes by their names. Each call leaks a few bytes, because the setup of a
 /// run is copied freely and names its controller by reference.
 pub fn register(
     controllers: &Bound<'_, PyDict>,

@@ -47,14 +47,14 @@ fn checked(what: &str, value: f64) -> PyResult<f64> {
     }
 }
 
-/// A controller whose decisions an object of Python makes.
+/// Controller whose decisions are made by a Python object.
 struct PythonController {
     name: String,
     object: Py<PyAny>,
     failure: Failure,
     limits: Limits,
     target: Rate,
-    /// Pacing rate over target rate.
+    /// Pacing rate relative to the target rate.
     gain: f64,
     /// Time of the last feedback.
     last: Option<Instant>,
@@ -129,14 +129,15 @@ pub struct Feedback {
     marked: usize,
     /// Bytes of the packets that arrived.
     received_bytes: u64,
-    /// Mean one-way delay of the packets that arrived, seconds; `None` if all were lost.
+    /// Mean one-way delay of the packets that arrived, in seconds; `None` if all were
+    /// lost.
     delay: Option<f64>,
-    /// Round-trip time, seconds; `None` while it is unknown.
+    /// Round-trip time in seconds; `None` while unknown.
     rtt: Option<f64>,
-    /// Time since the previous feedback, seconds; `None` in the first one.
+    /// Time since the previous feedback in seconds; `None` in the first one.
     interval: Option<f64>,
-    /// Each packet: time of sending and of arrival (`None` if lost), both in seconds, and
-    /// size in bytes.
+    /// Each packet: sending and arrival time in seconds (`None` if lost), and size in
+    /// bytes.
     packets: Vec<(f64, Option<f64>, u64)>,
 }
 

@@ -1,5 +1,4 @@
-//! A call that an agent outside of it steers, step by step: the native half of
-//! `weft_lab.gym`.
+//! Call that an external agent controls step by step: the native half of `weft_lab.gym`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -16,17 +15,17 @@ use crate::arguments::assignments;
 use crate::error::{LabError, ScenarioError};
 use crate::execute::read_scenario;
 
-/// Figures of a path in an observation: received Mbit/s, share of lost packets, queueing
-/// delay and round-trip time in seconds, and the target rate in Mbit/s.
+/// Number of figures of a path in an observation: received Mbit/s, share of lost packets,
+/// queueing delay and round-trip time in seconds, and the target rate in Mbit/s.
 const FIGURES: usize = 5;
 
-/// A call of a scenario whose rates and shares an agent sets.
+/// Call of a scenario whose rates and shares are set by an agent.
 #[pyclass(module = "weft_lab")]
 pub struct Environment {
-    /// Names of the links, one path each.
+    /// Names of the links, with one path each.
     #[pyo3(get)]
     links: Vec<String>,
-    /// Behind a lock, because a class of Python must be shareable among threads.
+    /// Behind a lock, because a Python class must be shareable among threads.
     state: Mutex<State>,
 }
 
@@ -37,7 +36,7 @@ struct State {
     run: Option<PausedRun>,
 }
 
-/// Rates in bit/s, shares, and the seconds of a step.
+/// Rates in bit/s, shares, and the length of a step in seconds.
 type Action = (Vec<f64>, Vec<f64>, f64);
 
 #[pymethods]
@@ -95,19 +94,19 @@ impl Environment {
         })
     }
 
-    /// Length of a run, seconds.
+    /// Returns the length of a run in seconds.
     #[getter]
     fn duration(&mut self) -> f64 {
         self.state().scenario.duration().as_secs_f64()
     }
 
-    /// Begins a run with this seed.
+    /// Starts a run with this seed.
     fn reset(&mut self, seed: u64) -> PyResult<()> {
         self.state().reset(seed)
     }
 
     /// Runs for some seconds under this action. Returns the figures of each path, one
-    /// path after the other, and whether the run has ended.
+    /// path after another, and whether the run has ended.
     fn step(&mut self, py: Python<'_>, action: Action) -> PyResult<(Vec<f64>, bool)> {
         let state = self.state();
         py.detach(|| state.step(&action))
@@ -120,8 +119,8 @@ impl Environment {
     }
 }
 
-/// Runs several environments for a step, on as many threads. A run that has ended stays
-/// as it is.
+/// Runs several environments for a step, on this number of threads. Does not change a run
+/// that has ended.
 #[pyfunction]
 pub fn step_all(
     py: Python<'_>,

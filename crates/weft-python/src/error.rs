@@ -1,4 +1,4 @@
-//! Python's exceptions.
+//! Python exceptions.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -28,7 +28,7 @@ pub fn scenario(error: impl std::fmt::Display) -> PyErr {
     ScenarioError::new_err(in_python(&error.to_string()))
 }
 
-/// Parts of the lab's messages that name the command line, and their counterparts.
+/// Parts of the lab's messages that mention the command line, and their counterparts.
 const WORDS: [(&str, &str); 5] = [
     ("with --set,", "with `set`,"),
     ("--set ", ""),
@@ -37,7 +37,7 @@ const WORDS: [(&str, &str); 5] = [
     ("--out", "out"),
 ];
 
-/// Returns the message with the arguments of Python in place of command-line options.
+/// Returns the message with Python arguments in place of command-line options.
 fn in_python(message: &str) -> String {
     let replace = |text: String, (from, to): (&str, &str)| text.replace(from, to);
     WORDS.into_iter().fold(message.to_owned(), replace)

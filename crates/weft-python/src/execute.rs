@@ -1,4 +1,4 @@
-//! Execution of scenarios: Ctrl-C, progress and classes.
+//! Executes scenarios, with Ctrl-C, progress and classes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -19,11 +19,11 @@ use crate::classes::{self, Classes};
 use crate::error::{RunError, scenario as invalid};
 use crate::results::Results;
 
-/// Time between two checks for Ctrl-C. Chosen by us: nobody notices it, and it costs
+/// Interval between two checks for Ctrl-C. Chosen by us: imperceptible, and costs
 /// nothing.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// How to run a scenario.
+/// Options for running a scenario.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Options {
@@ -65,8 +65,8 @@ pub fn run(
     options.execute(py, &scenario, &classes)
 }
 
-/// Reads a scenario by its path or name, or that of a call over links with this number of
-/// cameras.
+/// Reads a scenario by its path or name, or the scenario of a call over links with this
+/// number of cameras.
 pub fn read_scenario(
     name: Option<&str>,
     named: Option<(&Bound<'_, PyDict>, u32)>,
@@ -109,7 +109,7 @@ pub fn scenario_text(name: &str) -> PyResult<String> {
 }
 
 impl Options {
-    /// Returns all changes to the scenario, and the classes of Python that it may name.
+    /// Returns all changes to the scenario, and the Python classes that it may name.
     pub fn changes(
         &self,
         py: Python<'_>,
@@ -128,7 +128,7 @@ impl Options {
         Ok((changes, classes))
     }
 
-    /// Runs the scenario on threads of its own; this one looks for Ctrl-C and reports
+    /// Runs the scenario on separate threads; this one checks for Ctrl-C and reports
     /// progress.
     fn execute(
         &self,
@@ -188,7 +188,7 @@ impl Options {
     }
 }
 
-/// Returns the results, or an exception that has them: of an interruption, or of failed
+/// Returns the results, or an exception that contains them: an interruption, or failed
 /// and missing runs with their cause.
 pub fn finish(
     py: Python<'_>,

@@ -1,16 +1,16 @@
-//! Exceptions of Python classes in the middle of a run.
+//! Exceptions of Python classes during a run.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 
-/// First exception of the classes in these runs.
+/// First exception of a class in these runs.
 #[derive(Clone, Default)]
 pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
-    /// Ends the present run with this exception: the lab counts the run as failed.
+    /// Ends the present run with this exception; the lab counts the run as failed.
     pub fn end_run(&self, name: &str, error: PyErr) -> ! {
         let text = Python::attach(|py| {
             let trace = error.traceback(py).and_then(|trace| trace.format().ok());

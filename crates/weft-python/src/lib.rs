@@ -1,5 +1,5 @@
-//! The lab as a Python module. This crate translates: Python's arguments into scenarios,
-//! runs into Arrow tables, errors into exceptions. The lab does everything else.
+//! The lab as a Python module. This crate only translates: Python's arguments into
+//! scenarios, runs into Arrow tables, and errors into exceptions.
 
 mod agent;
 mod arguments;
@@ -16,7 +16,7 @@ mod table;
 
 use pyo3::prelude::*;
 
-/// The native half of `weft_lab`.
+/// Native half of `weft_lab`.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

@@ -1,4 +1,4 @@
-//! The runs of a scenario one by one, for workers in other processes: the native half of
+//! Runs of a scenario one by one, for workers in other processes: the native half of
 //! `weft_lab.ray`.
 
 use std::path::Path;
@@ -76,8 +76,8 @@ impl Plan {
         }
     }
 
-    /// Opens the folder for the results and returns the numbers and results of the runs
-    /// that an interrupted sweep under equal conditions has left there.
+    /// Opens the folder for the results. Returns the numbers and results of the runs of
+    /// an interrupted sweep under equal conditions.
     fn open(&mut self, path: &str, build: &str) -> PyResult<Vec<(usize, Vec<u8>)>> {
         let path = Path::new(path);
         if let Some(other) = Folder::scenario_at(path).filter(|name| *name != self.scenario.name) {

@@ -28,10 +28,10 @@ pub struct Results {
     /// Failed runs: system, seed and error.
     #[pyo3(get)]
     failed: Vec<(String, u64, String)>,
-    /// Notes that are necessary to judge the results.
+    /// Notes that readers need to judge the results.
     #[pyo3(get)]
     notes: Vec<String>,
-    /// Sentences that say which system was better and by how much.
+    /// Sentences that name the better system and the difference.
     #[pyo3(get)]
     answers: Vec<String>,
     /// Error for failed and missing runs.
@@ -147,7 +147,7 @@ impl Results {
     }
 
     /// Difference of each system from the baseline, seed by seed, with its 95 %
-    /// confidence interval and a verdict: `better`, `worse`, `different` (of a metric
+    /// confidence interval and a verdict: `better`, `worse`, `different` (for a metric
     /// without a better direction), `same` or `unclear`.
     fn differences(&self) -> PyResult<Table> {
         let all = self.differences.iter();
@@ -197,8 +197,8 @@ impl Results {
         Table::new(columns)
     }
 
-    /// The results as JSON: the same bytes as `summary.json` and as the output of
-    /// `weft lab compare --json`.
+    /// Results as JSON: the same bytes as `summary.json` and as the output of `weft lab
+    /// compare --json`.
     fn to_json(&self) -> &str {
         &self.summary
     }
@@ -226,10 +226,10 @@ impl Results {
     }
 }
 
-/// Report of a scenario: a page that loads nothing from elsewhere.
+/// Report of a scenario: a page that loads nothing else.
 #[pyclass(frozen, module = "weft_lab")]
 pub struct Report {
-    /// The page as HTML.
+    /// Page as HTML.
     #[pyo3(get)]
     html: String,
 }
@@ -253,7 +253,7 @@ impl Report {
     }
 }
 
-/// Returns a text for use in HTML and in its attributes.
+/// Escapes a text for HTML and its attributes.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     text.replace('>', "&gt;").replace('"', "&quot;")

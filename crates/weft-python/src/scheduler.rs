@@ -30,7 +30,7 @@ struct PythonScheduler {
     failure: Failure,
 }
 
-/// Path, or a path for each packet, that a class has returned.
+/// Path, or a path for each packet, returned by a class.
 #[derive(FromPyObject)]
 enum Choice {
     One(u8),
@@ -89,7 +89,7 @@ impl Scheduler for PythonScheduler {
     }
 }
 
-/// Packets that are sent together: those of a frame, as a rule.
+/// Packets that are sent together, usually those of a frame.
 #[pyclass(frozen, get_all, module = "weft_lab")]
 pub struct Packets {
     /// Number of the stream.
@@ -117,22 +117,22 @@ impl Packets {
     }
 }
 
-/// A path that packets can take.
+/// Path that packets can use.
 #[pyclass(frozen, get_all, module = "weft_lab")]
 pub struct Path {
     /// Identity of the path in this call.
     id: u8,
-    /// Target rate of its controller, bit/s.
+    /// Target rate of its controller in bit/s.
     rate: f64,
-    /// One-way delay over that of the quickest path, seconds.
+    /// One-way delay above that of the fastest path, in seconds.
     delay: f64,
     /// Bytes that wait for the pacer.
     queued: u64,
-    /// Smoothed round-trip time, seconds.
+    /// Smoothed round-trip time in seconds.
     rtt: f64,
     /// Recent share of lost packets, 0 to 1.
     loss: f64,
-    /// Bytes that were sent and are neither acknowledged nor lost.
+    /// Bytes sent and neither acknowledged nor lost.
     in_flight: u64,
 }
 

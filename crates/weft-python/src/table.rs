@@ -1,4 +1,4 @@
-//! Tables for Arrow's consumers.
+//! Tables for consumers of Arrow.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use pyo3::types::PyCapsule;
 
 use crate::error::LabError;
 
-/// A table that polars, pandas and pyarrow read without copying, through the Arrow
+/// Table that polars, pandas and pyarrow read without copying, through the Arrow
 /// PyCapsule interface: `polars.DataFrame(table)`, `pandas.DataFrame.from_arrow(table)`,
 /// `pyarrow.table(table)`.
 #[pyclass(frozen, module = "weft_lab")]
 pub struct Table(RecordBatch);
 
-/// A column: its name and its values.
+/// Column: its name and its values.
 pub type Column<'a> = (&'a str, ArrayRef);
 
 impl Table {
@@ -51,7 +51,7 @@ pub fn counts(name: &str, values: impl Iterator<Item = u64>) -> Column<'_> {
 
 #[pymethods]
 impl Table {
-    /// Exports the table as an Arrow stream. The schema is fixed: a request for another
+    /// Exports the table as an Arrow stream. The schema is fixed; a request for another
     /// one is ignored, as the interface permits.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
