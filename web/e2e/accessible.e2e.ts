@@ -1,4 +1,4 @@
-// What axe finds in each of the page's views, in both colour schemes.
+// Checks each of the page's views with axe, in both colour schemes.
 
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';

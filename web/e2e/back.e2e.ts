@@ -28,14 +28,15 @@ function call(...args: readonly string[]): Program {
   return sender;
 }
 
-/** The second address that it prints: that of the page in the vehicle. */
+/** Returns the second URL that it prints: that of the page in the vehicle. */
 async function vehicleUrl({ said }: Program): Promise<string> {
   const urls = (): string[] => said.flatMap((line) => /^https?:\S+/.exec(line)?.[0] ?? []);
   await expect.poll(() => urls().length).toBeGreaterThan(1);
   return urls()[1]!;
 }
 
-/** Loudest sample of the last 2 s of a WAV file, 16 bits stereo at 48 kHz: the made-up microphones beep once a second. */
+/** Loudest sample of the last 2 s of a WAV file, 16 bits stereo at 48 kHz: the fake microphones
+ *  beep once a second. */
 function loudest(file: string): number {
   const bytes = readFileSync(file).subarray(44);
   const whole = bytes.subarray(0, bytes.length & ~1).subarray(-2 * 48_000 * 4);
@@ -58,7 +59,7 @@ it('browsers talk back, mixed, and are seen in the vehicle', whereTheMachineKeep
   const bob = await openPage(browser, url);
   for (const { page } of [ada, bob]) await framesShown(page, 'Picture of Van', 20);
   await vehicle.page.getByText('with Browser 1, Browser 2').waitFor();
-  // Nobody is on the air unasked.
+  // Nobody sends anything until they ask for it.
   expect(loudest(file)).toBeLessThan(QUIET);
   expect(await vehicle.page.getByAltText('Picture of Browser').count()).toBe(0);
 
@@ -77,7 +78,7 @@ it('browsers talk back, mixed, and are seen in the vehicle', whereTheMachineKeep
   await ada.page.getByLabel('Your own picture').waitFor();
   const picture = vehicle.page.getByAltText(/^Picture of Browser/);
   await expect.poll(() => picture.count(), { timeout: 15_000 }).toBe(1);
-  // The fake camera draws on green: its picture is that, and not black or grey.
+  // The fake camera draws on green, so its picture is green, not black or grey.
   const greenest = (): Promise<number> =>
     picture.evaluate((image) => {
       const canvas = document.createElement('canvas');
@@ -89,7 +90,7 @@ it('browsers talk back, mixed, and are seen in the vehicle', whereTheMachineKeep
   await expect.poll(greenest, { timeout: 15_000 }).toBeGreaterThan(50);
   const shot = process.env['WEFT_SHOT'];
   if (shot !== undefined) for (const [name, { page }] of Object.entries({ ada, vehicle })) await page.screenshot({ path: `${shot}-${name}.png` });
-  // Over the one connection.
+  // Over a single connection.
   expect(await ada.page.evaluate(() => (globalThis as unknown as { peers: unknown[] }).peers.length)).toBe(1);
   await toggle(ada.page, 'Turn camera off');
   await expect.poll(() => picture.count(), { timeout: 15_000 }).toBe(0);
@@ -103,7 +104,7 @@ it('browsers talk back, mixed, and are seen in the vehicle', whereTheMachineKeep
   await toggle(vehicle.page, 'Leave');
   await vehicle.page.getByText('You have left the call.').waitFor();
   expect(await program.close()).toBe(0);
-  // The file is whole.
+  // The file is complete.
   const bytes = readFileSync(file);
   expect(bytes.readUInt32LE(40)).toBe(bytes.length - 44);
   await ada.context.close();
@@ -161,7 +162,7 @@ it('chooses camera, microphone and loudspeaker during the call', whereTheMachine
   const last = await loudspeakers.locator('option').last().getAttribute('value');
   await loudspeakers.selectOption(last);
   await expect.poll(() => page.getByLabel('Picture of Van', { exact: true }).evaluate((video) => (video as HTMLVideoElement).sinkId)).toBe(last);
-  // A choice while the camera is off opens nothing, and counts for the next time.
+  // A choice while the camera is off opens nothing, and applies the next time.
   await page.keyboard.press('v');
   await page.getByRole('button', { name: 'Turn camera on' }).waitFor();
   const cameras = panel.getByLabel('Camera', { exact: true });

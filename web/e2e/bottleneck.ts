@@ -4,13 +4,13 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** Most that waits in front of the link, as a time. Chosen by us: a mobile link's queue. */
+/** Maximum queue in front of the link, as a time. Chosen by us: the queue of a mobile link. */
 const QUEUE_MS = 300;
-/** Headers of IP and UDP, bytes. */
+/** IP and UDP headers in bytes. */
 const HEADERS = 28;
 
 export interface Bottleneck {
-  /** Runs in the page before anything of its own, so that its media takes the link. */
+  /** Runs in the page before its own scripts, so that its media takes the link. */
   readonly before: () => void;
   close(): void;
 }
@@ -26,7 +26,7 @@ export async function freePort(): Promise<number> {
 /** Starts a link to this port of loopback, which carries `rate` bit/s towards the page and everything from it. */
 export async function startBottleneck(port: number, rate: number): Promise<Bottleneck> {
   const page = await bound();
-  // The server tells the page's addresses apart by those of these sockets.
+  // The server distinguishes the page's addresses by these sockets' addresses.
   const ways = new Map<string, Socket>();
   const queue: { readonly datagram: Buffer; readonly to: RemoteInfo }[] = [];
   let waiting = 0;
@@ -76,7 +76,8 @@ async function bound(): Promise<Socket> {
   return socket;
 }
 
-/** Names the relay to the page in place of the server, and hides the page's addresses from the server. */
+/** Offers the relay to the page in place of the server, and hides the page's addresses from the
+ *  server. */
 function takeRelay(relay: number): void {
   const isCandidate = (line: string): boolean => line.startsWith('a=candidate:');
   const toRelay = (sdp: string): string => {

@@ -1,7 +1,6 @@
-// `weft call` to a browser that knows nothing of paths, where one of the two
-// has two real interfaces: pins that Chromium merges the paths (its ICE rules
-// stand in weft-secure), and that neither death of a link is seen, or heard for long by the
-// sender.
+// `weft call` to a browser without multipath, where one of the two has two real interfaces.
+// Checks that Chromium merges the paths (weft-secure describes its ICE rules), and that the
+// failure of either link is not seen, and is heard only briefly by the sender.
 
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +14,7 @@ import { startWeft, type Program } from './program';
 
 const PICTURE = 'Picture of weft';
 
-/** A death is found by 200 ms of silence; a loaded machine may take its time. */
+/** A failure is detected after 200 ms of silence; a busy machine may take longer. */
 const LARGEST_GAP_MS = 1_000;
 
 /**
@@ -24,9 +23,9 @@ const LARGEST_GAP_MS = 1_000;
  */
 const IDLE_MS = 35_000;
 const LOOK_MS = 5_000;
-/** What weft-secure promises Chromium. */
+/** Promised to Chromium by weft-secure. */
 const CHECKS_APART_MS = 2_500;
-/** At most: media packets are larger. */
+/** Maximum; media packets are larger. */
 const CHECK_BYTES = 150;
 
 const permitted = mayMakeNamespaces();
@@ -44,13 +43,13 @@ afterEach(async () => {
 });
 afterAll(() => network?.close());
 
-/** Files of the sound that comes back. */
+/** Files of the sound in the return direction. */
 interface Back {
   readonly microphone: string;
   readonly speaker: string;
 }
 
-/** A call from one host of the network to a browser on the other. */
+/** Makes a call from one host of the network to a browser on the other. */
 async function call(from: Place, listen: string, links: readonly string[], to: Place, back?: Back): Promise<Page> {
   const args = links.flatMap((each) => ['--link', each]);
   if (back !== undefined) args.push('--speaker', back.speaker);
@@ -62,7 +61,8 @@ async function call(from: Place, listen: string, links: readonly string[], to: P
   return page;
 }
 
-/** The page's connections negotiate no transport-wide numbers: weft sends over one path, and nothing but checks over the others. */
+/** The page's connections negotiate no transport-wide numbers, so weft sends over one path, and
+ *  only checks over the others. */
 function withoutNumbers(): void {
   const take = RTCPeerConnection.prototype.setRemoteDescription as (this: RTCPeerConnection, it: RTCSessionDescriptionInit) => Promise<void>;
   RTCPeerConnection.prototype.setRemoteDescription = function (this: RTCPeerConnection, { type, sdp = '' }: RTCSessionDescriptionInit) {
@@ -78,14 +78,14 @@ interface Statistics {
   readonly pairs: readonly Pair[];
 }
 
-/** A pair that the browser knows; one that it forgets and finds again has another id. */
+/** A pair that the browser knows; a pair that it forgets and finds again has another id. */
 interface Pair {
   readonly id: string;
   readonly from: string;
   readonly state: string;
-  /** Checks of the sender's that arrived. */
+  /** Number of the sender's checks that arrived. */
   readonly checks: number;
-  /** All that arrived, checks too. */
+  /** All received bytes, including checks. */
   readonly bytes: number;
 }
 
@@ -110,14 +110,14 @@ function statistics(page: Page): Promise<Statistics> {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Bytes that cross each link within this time. */
+/** Returns the bytes that cross each link within this time. */
 async function carriedWithin(ms: number): Promise<Record<Side, number>> {
   const [a, b] = [network.carried('a'), network.carried('b')];
   await sleep(ms);
   return { a: network.carried('a') - a, b: network.carried('b') - b };
 }
 
-/** More than checks and reports: media. */
+/** More than checks and reports, so media. */
 const MEDIA_PER_SECOND = 10_000;
 
 async function bothCarry(): Promise<void> {
@@ -128,7 +128,7 @@ async function bothCarry(): Promise<void> {
   await expect.poll(least, { timeout: 15_000, interval: 100 }).toBeGreaterThan(MEDIA_PER_SECOND);
 }
 
-/** Cuts each link in turn: neither death is seen, and each is used again after. */
+/** Cuts each link in turn: neither failure is visible, and each link is used again afterwards. */
 async function survives(page: Page, deaths: readonly (readonly [Side, 'near' | 'far'])[]): Promise<void> {
   await bothCarry();
   const frames = await watchFrames(page, PICTURE);
@@ -150,8 +150,8 @@ async function survives(page: Page, deaths: readonly (readonly [Side, 'near' | '
   const { connections, pairChanges } = await statistics(page);
   console.log(`${pairChanges} changes of the selected pair`);
   expect(connections, 'nothing was negotiated again').toBe(1);
-  // One to begin with, and away and back for each cut: a second nominated pair
-  // would make hundreds.
+  // One at the start, and two for each cut (away and back); a second nominated pair would
+  // cause hundreds.
   expect(pairChanges).toBeLessThanOrEqual(8);
 }
 
@@ -167,7 +167,7 @@ it.skipIf(!permitted)('plays over both networks of a browser from a sender with 
   await survives(page, [['a', 'far'], ['b', 'far']]);
 }));
 
-/** The pair of this page with an address of the sender's. */
+/** Returns the pair of this page with an address of the sender. */
 async function pairWith(page: Page, address: string): Promise<Pair> {
   const found = (await statistics(page)).pairs.filter((each) => each.from === address && each.state === 'succeeded');
   expect(found, `pairs with ${address}`).toHaveLength(1);
@@ -175,7 +175,7 @@ async function pairWith(page: Page, address: string): Promise<Pair> {
 }
 
 it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium waits, and continues over it', { timeout: 150_000 }, whereTheMachineKeepsUp(async () => {
-  // The pages come over the link that they play over.
+  // The pages are loaded over the link that they play over.
   const page = await call('two', `${TWO.a}:8443`, ['wifi=a0', 'lte=b0'], 'one');
   if (browser === undefined || sender === undefined) throw new Error('the call has begun');
   const { page: plain } = await openPage(browser, await sender.url(), { before: [keepPeers, withoutNumbers] });
@@ -192,7 +192,7 @@ it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium wai
   const idle = await pairWith(plain, TWO.b);
   expect(idle.bytes - start.bytes, 'nothing but checks').toBeLessThanOrEqual((idle.checks - start.checks) * CHECK_BYTES);
   expect((await pairWith(plain, TWO.a)).bytes).toBeGreaterThan((IDLE_MS / 1_000) * MEDIA_PER_SECOND);
-  // One pair carries the nomination: there is nothing to flip between.
+  // Only one pair is nominated, so there is nothing to flip between.
   for (const each of [page, plain]) expect((await statistics(each)).pairChanges, 'selected once, or at first another').toBeLessThanOrEqual(2);
 
   const kept = await pairWith(page, TWO.b);
@@ -204,7 +204,7 @@ it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium wai
   network.restore('a', 'far');
   console.log(`after ${IDLE_MS / 1_000} s: the largest gap ${Math.round(seen.largestGap)} ms, without numbers ${Math.round(plainly.largestGap)} ms`);
   expect(seen.largestGap).toBeLessThan(LARGEST_GAP_MS);
-  // Without reports only the regular checks tell that a path is dead.
+  // Without reports, only the regular checks show that a path is dead.
   expect(plainly.largestGap).toBeLessThan(CHECKS_APART_MS + LARGEST_GAP_MS);
   for (const [each, { id }] of [[page, kept], [plain, start]] as const) {
     expect((await pairWith(each, TWO.b)).id, 'the pair that was kept').toBe(id);
@@ -215,12 +215,12 @@ it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium wai
 /** Samples per second of a WAV file, and octets per sample of both channels. */
 const SAMPLES = 48_000;
 const STEREO = 4;
-/** Length of the windows in which the sound that the sender plays is measured. */
+/** Length of the windows for measuring the sound that the sender plays. */
 const WINDOW_MS = 50;
-/** A burst of noise begins this often: suppressors of noise pass it, unlike a tone. */
+/** A burst of noise starts this often: noise suppressors pass it, unlike a tone. */
 const BURST_MS = 200;
 
-/** Ten seconds of bursts of noise, 16 bits mono. */
+/** Ten seconds of noise bursts, 16 bits mono. */
 function bursts(): Buffer {
   const samples = 10 * SAMPLES;
   const bytes = Buffer.alloc(44 + 2 * samples);
@@ -243,7 +243,8 @@ function bursts(): Buffer {
   return bytes;
 }
 
-/** The longest time without a loud window in what was played from an offset of the file on, ms. */
+/** Returns the longest time in ms without a loud window in the sound played from an offset of the
+ *  file. */
 function largestSilence(file: string, from: number): number {
   const bytes = readFileSync(file).subarray(from);
   const length = (SAMPLES * STEREO * WINDOW_MS) / 1_000;

@@ -1,5 +1,5 @@
-// A native sender with two cameras in a room of the real server: a browser
-// shows both, another native endpoint records both.
+// A native sender with two cameras in a room of the real server: a browser shows both,
+// and another native endpoint records both.
 
 import { readdir, readFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 import { frameNumber } from './stamp';
 
-/** The second camera is told from the first by its pictures per second. */
+/** The second camera is distinguished from the first by its pictures per second. */
 const CAMERAS = ['--camera', 'Front=clip:360p@30', '--camera', 'Rear window=clip:360p@10#1'];
 const FRONT = 'Picture of Rover: Front';
 const REAR = 'Picture of Rover: Rear window';
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** How many pictures a camera took between two looks that both read a number. */
+/** Returns the number of pictures that a camera took between two readings. */
 async function taken(page: Page, label: string, first: number): Promise<number> {
   let last = first;
   await expect.poll(async () => (last = (await frameNumber(page, label)) ?? first)).toBeGreaterThan(first);
@@ -63,7 +63,7 @@ it('a browser shows each camera under its name, and both move', whereTheMachineK
   const [front, rear] = [await firstNumber(page, FRONT), await firstNumber(page, REAR)];
   await page.waitForTimeout(4_000);
   const moved = [await taken(page, FRONT, front), await taken(page, REAR, rear)] as const;
-  // 30 and 10 a second; twice apart is enough to know which is which.
+  // 30 and 10 a second; a factor of two is enough to distinguish them.
   expect(moved[0]).toBeGreaterThan(2 * moved[1]);
   expect(moved[1]).toBeGreaterThan(10);
   expect(await page.getByLabel(/^Picture of Rover/).count()).toBe(2);

@@ -1,5 +1,5 @@
-// Starts the installed Chromium with made-up camera and microphone. No browser
-// is downloaded: WEFT_CHROMIUM names another one than the first in PATH.
+// Starts the installed Chromium with a fake camera and microphone. No browser is
+// downloaded; WEFT_CHROMIUM selects another one than the first in PATH.
 
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -7,7 +7,7 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Quiet and alone: no background traffic of the browser's own. */
+/** Quiet: no background traffic of the browser itself. */
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',
@@ -32,7 +32,7 @@ export interface Options {
   /** A WAV file instead of the browser's beeps. */
   readonly sound?: string;
   readonly args?: readonly string[];
-  /** A program that runs the browser, if not the browser itself. */
+  /** Program that runs the browser, if it is not the browser itself. */
   readonly program?: string;
 }
 
@@ -44,7 +44,7 @@ export function chromiumPath(): string {
   return path;
 }
 
-/** A browser with a fresh profile; `close` it. */
+/** Starts a browser with a fresh profile; `close` it. */
 export function startChromium({ video, sound, args = [], program = chromiumPath() }: Options = {}): Promise<Browser> {
   return chromium.launch({
     executablePath: program,
@@ -62,14 +62,14 @@ export function startChromium({ video, sound, args = [], program = chromiumPath(
 export interface PageOptions extends BrowserContextOptions {
   /** Whether the page may use camera and microphone. */
   readonly capture?: 'allowed' | 'refused';
-  /** Runs in the page before anything of its own. */
+  /** Runs in the page before its own scripts. */
   readonly before?: readonly (() => void)[];
 }
 
 export interface Opened {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the page complained of: uncaught errors and console.error. */
+  /** Uncaught errors and console.error messages of the page. */
   readonly complaints: string[];
 }
 
@@ -89,7 +89,7 @@ export async function openPage(browser: Browser, url: string, { capture = 'allow
   return { page, context, complaints };
 }
 
-/** Lets the test ask the page's connections for their statistics. */
+/** Lets the test query the statistics of the page's connections. */
 export function keepPeers(): void {
   const peers: RTCPeerConnection[] = [];
   Object.assign(globalThis, { peers });
@@ -101,7 +101,7 @@ export function keepPeers(): void {
   };
 }
 
-/** Script that makes a page negotiate only this codec for pictures, whatever it prefers. */
+/** Script that makes a page negotiate only this video codec, whatever it prefers. */
 export function onlyCodec(codec: string): () => void {
   return new Function(`(${takeCodec.toString()})('${codec}')`) as () => void;
 }
@@ -115,7 +115,7 @@ function takeCodec(codec: string): void {
   } as typeof setCodecPreferences;
 }
 
-/** The fake permission prompt always allows, so a refusal is played. */
+/** The fake permission prompt always allows, so a refusal is simulated. */
 function refuseCapture(): void {
   navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('refused', 'NotAllowedError'));
 }
@@ -135,14 +135,15 @@ export async function framesShown(page: Page, label: string, count: number, time
   );
 }
 
-/** Frames that the video with this label has shown so far. */
+/** Returns the number of frames that the video with this label has shown so far. */
 export function shown(page: Page, label: string): Promise<number> {
   return page
     .getByLabel(label, { exact: true })
     .evaluate((video) => (video as HTMLVideoElement).getVideoPlaybackQuality().totalVideoFrames);
 }
 
-/** The brightness of the picture's pixels: mean and spread, 0 to 255. A spread near 0 is an empty picture. */
+/** Returns the brightness of the picture's pixels: mean and spread, 0 to 255. A spread near 0 means
+ *  an empty picture. */
 export function brightness(page: Page, label: string): Promise<{ mean: number; spread: number }> {
   return page.getByLabel(label, { exact: true }).evaluate((element) => {
     const canvas = document.createElement('canvas');
@@ -159,7 +160,7 @@ export function brightness(page: Page, label: string): Promise<{ mean: number; s
   });
 }
 
-/** The loudest sample within 2.5 s: the made-up microphone beeps once a second. */
+/** Returns the loudest sample within 2.5 s: the fake microphone beeps once a second. */
 export function loudest(page: Page, label: string): Promise<number> {
   return page.getByLabel(label, { exact: true }).evaluate(async (element) => {
     const stream = (element as HTMLVideoElement).srcObject as MediaStream;
@@ -178,10 +179,10 @@ export function loudest(page: Page, label: string): Promise<number> {
   });
 }
 
-/** The frames of a video as they appear. */
+/** Frames of a video as they appear. */
 export interface Frames {
   readonly count: number;
-  /** The longest time without a new frame, up to now, ms. */
+  /** Longest time without a new frame until now, ms. */
   readonly largestGap: number;
 }
 
@@ -191,7 +192,7 @@ interface Watched {
   largestGap: number;
 }
 
-/** Watches the video with this label from now on; each look begins a new stretch. */
+/** Watches the video with this label from now on; each call of the result starts a new stretch. */
 export async function watchFrames(page: Page, label: string): Promise<() => Promise<Frames>> {
   const watched: JSHandle<Watched> = await page.getByLabel(label, { exact: true }).evaluateHandle((element) => {
     const video = element as HTMLVideoElement;
@@ -213,7 +214,7 @@ export async function watchFrames(page: Page, label: string): Promise<() => Prom
     });
 }
 
-/** The codecs of the pictures that a page with `keepPeers` decodes. */
+/** Returns the video codecs that a page with `keepPeers` decodes. */
 export function decoded(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };

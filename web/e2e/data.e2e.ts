@@ -1,5 +1,5 @@
-// Data channels between browsers through the real server, with a page's own
-// WebRTC: what the embedding documentation says about createDataChannel.
+// Data channels between browsers through the real server with a page's own WebRTC, as
+// documented for createDataChannel in embedding.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A page that publishes its camera and has these channels; resolves when they are open. */
+/** Opens a page that publishes its camera and has these channels; resolves when they are open. */
 async function publisher(name: string, labels: readonly string[]): Promise<Page> {
   const { page } = await openPage(browser, `${origin}/`);
   await page.evaluate(
@@ -77,7 +77,7 @@ function heard(page: Page): Promise<string[]> {
 it('messages of one browser reach the others with the same label', async () => {
   const kim = await publisher('Kim', ['control', 'chat']);
   const sam = await publisher('Sam', ['control']);
-  // The server hears of a channel before its browser does, so both are open there, too.
+  // The server learns of a channel before its browser does, so both are open there too.
   await send(kim, 'control', 'left');
   await send(kim, 'chat', 'nobody has this label');
   await send(sam, 'control', 60_000);

@@ -1,6 +1,6 @@
-// `weft demo` as it is, in a browser: both calls through the real server, the
-// links cut by the page's own buttons. WEFT_SCREENSHOT names a file for the
-// picture of the page that the documentation shows.
+// `weft demo` as it is, in a browser: both calls through the real server, with the links
+// cut by the page's own buttons. WEFT_SCREENSHOT names a file for the screenshot in the
+// documentation.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { ENDS, startWeft, type Program } from './program';
 const WEFT = 'weft: WiFi and LTE together';
 const SINGLE = 'Plain WebRTC: WiFi alone';
 
-/** So long the cut is watched, ms. */
+/** Time for which the cut is watched, ms. */
 const CUT_MS = 5_000;
 
 const screenshot = process.env['WEFT_SCREENSHOT'];
@@ -29,7 +29,7 @@ afterAll(async () => {
   expect(await demo.close()).toBe(0);
 });
 
-/** Different colours in each plot: an empty one has the background and little else. */
+/** Number of different colours in each plot; an empty plot has little more than the background. */
 function plotColours(page: Page): Promise<number[]> {
   return page.locator('.plot canvas').evaluateAll((canvases) =>
     canvases.map((element) => {
@@ -57,10 +57,10 @@ it('shows both calls, freezes only the one whose one link is cut, and brings it 
   expect(await shown(page, SINGLE)).toBe(standing);
   expect((await brightness(page, SINGLE)).spread, 'the frozen picture stays').toBeGreaterThan(15);
   const seen = await frames();
-  // 30 are sent; a loaded machine shows fewer, a call that stopped far fewer.
+  // 30 a second are sent; a busy machine shows fewer, and a stopped call far fewer.
   expect(seen.count).toBeGreaterThan((CUT_MS / 1000) * 10);
   expect(seen.largestGap).toBeLessThan(1_000);
-  // One of frame rates, and rate, delay and loss of two links.
+  // One plot of frame rates; and rate, delay and loss of two links.
   const plots = await plotColours(page);
   expect(plots.length).toBe(7);
   for (const colours of plots) expect(colours).toBeGreaterThan(8);
@@ -105,7 +105,7 @@ it('rests while nobody watches, and is there at once for a newcomer', { timeout:
   const first = await openPage(browser, await alone.url(), { viewport: VIEWPORT });
   await framesShown(first.page, SINGLE, 30);
   await first.context.close();
-  // Twenty seconds later there is next to nothing to do.
+  // Twenty seconds later there is almost no work.
   let [at, before] = [performance.now(), alone.processorTime()];
   const share = async (): Promise<number> => {
     await new Promise((done) => setTimeout(done, 2_000));
@@ -139,7 +139,7 @@ it('changes scheduler, preference, protection and controller of a running call',
   expect(await controller.inputValue()).toBe('gcc');
   await controller.selectOption('nada');
   await framesShown(page, WEFT, 30);
-  // The page knows it from the program, not from its own click.
+  // The page gets the value from the program, not from its own click.
   await page.reload();
   await framesShown(page, WEFT, 30);
   expect(await scheduler.inputValue()).toBe('duplicate');

@@ -1,6 +1,6 @@
-// A native sender of H.264 in a room of the real server: a browser shows it,
-// and one without a decoder says what is missing. WEFT_CHROMIUM may name a
-// build without H.264; Debian's has it.
+// A native sender of H.264 in a room of the real server: a browser shows it, and one
+// without a decoder says what is missing. WEFT_CHROMIUM may name a build without H.264;
+// Debian's supports it.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ it('a browser decodes H.264 and shows the numbered pictures', whereTheMachineKee
   await context.close();
 }));
 
-/** To a browser without the decoder its name means nothing. */
+/** A browser without the decoder does not know its name. */
 function misreadH264(): void {
   const { setRemoteDescription } = RTCPeerConnection.prototype;
   RTCPeerConnection.prototype.setRemoteDescription = function (this: RTCPeerConnection, { type, sdp }: RTCSessionDescriptionInit) {

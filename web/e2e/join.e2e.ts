@@ -1,5 +1,5 @@
-// `weft join` over two real interfaces to a server and a subscriber in
-// another network: neither death of an interface stops the subscriber's frames.
+// `weft join` over two real interfaces to a server and a subscriber in another network:
+// the failure of either interface does not stop the subscriber's frames.
 
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Frames received in each second of the subscriber's statistics. */
+/** Returns the frames received in each second of the subscriber's statistics. */
 async function perSecond(file = stats): Promise<number[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const totals = text.split('\n').flatMap((line) => {
@@ -66,16 +66,16 @@ it.skipIf(!permitted)('a subscriber gets frames in every second while each inter
   }
   const seen = (await perSecond()).slice(before);
   expect(seen.length).toBeGreaterThanOrEqual(8);
-  // 30 a second are sent; a death may cost the time until it is found.
+  // 30 a second are sent; a failure may cost the time until its detection.
   expect(Math.min(...seen), seen.join(' ')).toBeGreaterThanOrEqual(10);
 }));
 
 it.skipIf(!permitted)('hears of the room over the other link when the one that signalling began on is dead', whereTheMachineKeepsUp(async () => {
-  // The first link is the one that requests take. Its far end goes down, which the host does not see.
+  // Requests use the first link. Its far end goes down, which the host does not see.
   network.cut('a', 'far');
   await sleep(1_000);
   start(['join', url, '--room', 'e2e', '--name', 'Late', '--link', 'c0', '--camera', 'clip:360p', '--send-only'], 'one');
-  // Well below the 35 s of silence after which the event stream would be given up.
+  // Well below the 35 s of silence after which the client would abandon the event stream.
   const seen = async (): Promise<number> => (await perSecond(roverStats)).at(-1) ?? 0;
   await expect.poll(seen, { timeout: 15_000, interval: 500 }).toBeGreaterThan(10);
   network.restore('a', 'far');

@@ -8,7 +8,8 @@ import { framesShown, keepPeers, onlyCodec, openPage, startChromium } from './ch
 import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 
-// AV1's encoder of three spatial layers needs more than two cores have beside three pages.
+// AV1's encoder of three spatial layers needs more than two cores can spare beside three
+// pages.
 const CODEC = 'VP9';
 const MODE = 'L3T3_KEY';
 /** Height of the pictures, which are 16:9. */
@@ -17,11 +18,11 @@ const HEIGHT = 540;
 const WHOLE = 1_200_000;
 /** Rate of the weak link, bit/s. */
 const WEAK = 500_000;
-/** Pictures a second. */
+/** Pictures per second. */
 const FPS = 20;
-/** Time that links and encoder get to settle, ms. */
+/** Time for links and encoder to settle, ms. */
 const SETTLES = 12_000;
-/** Time of the measurement, ms. */
+/** Duration of the measurement, ms. */
 const MEASURED = 8_000;
 
 let browser: Browser;
@@ -40,14 +41,14 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Publishes a restless picture in one encoding of these layers, whatever the page prefers. */
+/** Publishes a restless picture in one encoding with these layers, whatever the page prefers. */
 function publishLayers(mode: string, height: number, whole: number, fps: number): void {
   const { addTransceiver } = RTCPeerConnection.prototype;
   RTCPeerConnection.prototype.addTransceiver = function (this: RTCPeerConnection, what: MediaStreamTrack | string, init?: RTCRtpTransceiverInit) {
     const isVideo = (typeof what === 'string' ? what : what.kind) === 'video';
     const sendEncodings = [{ scalabilityMode: mode, maxBitrate: whole } as RTCRtpEncodingParameters];
     const transceiver = Reflect.apply(addTransceiver, this, [what, isVideo ? { ...init, sendEncodings } : init]) as RTCRtpTransceiver;
-    // On a busy machine, the encoder would make the pictures smaller.
+    // On a busy machine, the encoder would reduce the size of the pictures.
     const parameters = { ...transceiver.sender.getParameters(), degradationPreference: 'maintain-resolution' as const };
     if (isVideo) void transceiver.sender.setParameters(parameters);
     return transceiver;
@@ -79,7 +80,7 @@ interface Shown {
   readonly bytes: number;
 }
 
-/** Figures so far of the picture that a page with `keepPeers` receives. */
+/** Returns the figures so far of the picture that a page with `keepPeers` receives. */
 function received(page: Page): Promise<Shown> {
   return page.evaluate(async () => {
     const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
@@ -112,7 +113,7 @@ it(`viewers of ${CODEC} in ${MODE} get the layers that fit their links`, { retry
   console.log(CODEC, MODE, JSON.stringify({ strong, poor }));
   expect(strong.height).toBe(HEIGHT);
   expect(strong.fps).toBeGreaterThan(FPS * 0.6);
-  // A raise to all layers may be tried meanwhile, and fail.
+  // Meanwhile the server may try to raise the viewer to all layers, and fail.
   expect(poor.frozen).toBeLessThan(1.5);
   expect(poor.rate).toBeLessThan(WEAK);
   expect(poor.height).toBeLessThan(HEIGHT);
@@ -125,7 +126,7 @@ interface Figures {
   readonly height: number;
   readonly fps: number;
   readonly frozen: number;
-  /** bit/s of the stream. */
+  /** Rate of the stream, bit/s. */
   readonly rate: number;
 }
 

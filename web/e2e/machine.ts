@@ -1,21 +1,22 @@
-// Whether the machine gave a test the processor: a virtual one whose host is
-// busy stalls for tens of milliseconds at a time.
+// Whether the machine gave a test the processor: a virtual machine with a busy host
+// stalls for tens of milliseconds at a time.
 
 import { cpus } from 'node:os';
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'vitest';
 import { skipped } from './skipped';
 
-/** Share of the processors that the host may take in a test of times. Chosen by us. */
+/** Share of the processor time that the host may take in a test of times. Chosen by us. */
 const MOST_TAKEN = 0.03;
 
-/** Seconds so far that somebody else's machine ran on our processors while we had work: "steal", proc(5). */
+/** Seconds so far in which another machine ran on our processors while we had work: "steal",
+ *  proc(5). */
 function taken(): number {
   const all = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]?.split(' ') ?? [];
   return Number(all[7] ?? 0) / 100;
 }
 
-/** A test whose last attempt fails is skipped where the host took the processors meanwhile. */
+/** Skips a test whose last attempt fails, if the host took the processors in that time. */
 export function whereTheMachineKeepsUp(test: () => Promise<void>): (context: TestContext) => Promise<void> {
   return async (context) => {
     const [began, before] = [performance.now(), taken()];

@@ -14,9 +14,9 @@ import { startWeft, type Program } from './program';
 import { skipped } from './skipped';
 
 const TOKEN = 's3cret';
-/** Bound for the move, by the same figure of the same call before it, in ms: browsers and
- *  encoders that share a busy processor stall without any move. Chosen by us: a quiet machine
- *  has 150 ms before, and a connection that is made again takes seconds. */
+/** Bound for the move in ms, from the same figure of the same call before it, because browsers and
+ *  encoders that share a busy processor stall without any move. Chosen by us: a quiet machine has
+ *  150 ms before, and a reconnect takes seconds. */
 const bound = (before: number): number => 500 + 3 * before;
 
 const hasNats = spawnSync('nats-server', ['--version']).error === undefined;
@@ -28,7 +28,7 @@ let nats: ChildProcess;
 let running: Program[] = [];
 let natsUrl: string;
 
-/** Free port of loopback, which a server must know before it starts. */
+/** Returns a free port of loopback, for a server that must know it before it starts. */
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -60,7 +60,7 @@ async function waitUntilTheyMeet(origins: readonly string[]): Promise<void> {
   }
 }
 
-/** Keeps the largest number of tiles at a time, with our own. */
+/** Records the largest number of simultaneous tiles, including our own. */
 function countTiles(page: Page): Promise<void> {
   return page.evaluate(() => {
     const state = globalThis as unknown as { mostTiles: number };
@@ -71,7 +71,8 @@ function countTiles(page: Page): Promise<void> {
 }
 const mostTiles = (page: Page): Promise<number> => page.evaluate(() => (globalThis as unknown as { mostTiles: number }).mostTiles);
 
-/** Seconds for which the native client's pictures were frozen so far, of all participants together. */
+/** Returns the seconds for which the native client's pictures were frozen so far, over all
+ *  participants. */
 function frozenS(file: string): number {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   const all = lines.map((line) => JSON.parse(line) as { received: Record<string, { freeze_s: number }> });
@@ -82,7 +83,8 @@ function frozenS(file: string): number {
 
 describe.runIf(hasNats)('a server that drains', () => {
   beforeAll(async () => {
-    // Few pictures a second: two servers, two browsers and their encoders share the processor.
+    // Few pictures per second, because two servers, two browsers and their encoders share the
+    // processor.
     browser = await startChromium({ args: ['--use-fake-device-for-media-stream=fps=10'] });
     folder = mkdtempSync(join(tmpdir(), 'weft-'));
     const port = await freePort();
@@ -145,14 +147,14 @@ describe.runIf(hasNats)('a server that drains', () => {
     }
     frozen.push(frozenS(statistics));
     console.log(`longest time without a new picture, ms, before and during a move of ${Math.round(took)} ms:`, steady, gaps, 's frozen at Rover:', frozen);
-    // Everybody left by themselves, long before the time was over.
+    // All participants left by themselves, long before the time was over.
     expect(took).toBeLessThan(30_000);
     for (const [who, gap] of Object.entries(gaps)) expect(gap, who).toBeLessThan(bound(steady[who]!));
     const [before, moves, after] = frozen.map((seconds) => seconds * 1_000) as [number, number, number];
     expect(after - moves).toBeLessThan(bound(moves - before));
     for (const { page } of Object.values(everybody)) expect(await mostTiles(page)).toBe(3);
 
-    // They keep what they had: hand, mute, chat and name.
+    // They keep their state: hand, mute, chat and name.
     expect(urls.some((url) => url.startsWith(two.origin))).toBe(true);
     expect(urls.filter((url) => url.includes('token'))).toEqual([]);
     await ada.page.getByRole('button', { name: 'Unmute microphone' }).waitFor();
@@ -169,7 +171,8 @@ describe.runIf(hasNats)('a server that drains', () => {
     expect(await ada.page.locator('.message.own').count()).toBe(0);
     const shot = process.env['WEFT_SHOT'];
     if (shot !== undefined) for (const [name, { page }] of Object.entries(everybody)) await page.screenshot({ path: `${shot}-${name}.png` });
-    // A connection that has said goodbye is gone when it is deleted, and so may be the server.
+    // A connection that has said goodbye no longer exists when it is deleted, and the server
+    // may be gone too.
     const isGone = (complaint: string): boolean => /^Failed to load resource: .*(404|ERR_CONNECTION_REFUSED)/.test(complaint);
     for (const { complaints } of Object.values(everybody)) expect(complaints.filter((each) => !isGone(each))).toEqual([]);
     for (const { context } of Object.values(everybody)) await context.close();

@@ -1,6 +1,5 @@
-// A network of its own for a test: one host with two interfaces, one with one,
-// and a router between them, each in a network namespace. Nothing of the
-// machine's own network is touched.
+// Separate network for a test: a host with two interfaces, a host with one, and a router
+// between them, each in a network namespace. Does not touch the machine's own network.
 //
 //   two  a0 10.77.1.2 ── 10.77.1.1 a1  router  c1 10.77.3.1 ── 10.77.3.2 c0  one
 //        b0 10.77.2.2 ── 10.77.2.1 b1
@@ -13,7 +12,8 @@ import { skipped } from './skipped';
 
 export const TWO = { a: '10.77.1.2', b: '10.77.2.2' } as const;
 export const ONE = '10.77.3.2';
-/** A public address for `one`: Chromium opens no connection for media to port 443 of a private one. */
+/** A public address for `one`, because Chromium opens no media connection to port 443 of a private
+ *  address. */
 export const PUBLIC = '203.0.113.2';
 
 export type Side = keyof typeof TWO;
@@ -23,7 +23,7 @@ const GATEWAY = { a: '10.77.1.1', b: '10.77.2.1' } as const;
 
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe' });
 
-/** Whether namespaces can be made; if not, tells so, for the test to be skipped. */
+/** Whether namespaces can be created; if not, says so, so that the test is skipped. */
 export function mayMakeNamespaces(): boolean {
   const name = `weft-${process.pid}-probe`;
   try {
@@ -37,7 +37,7 @@ export function mayMakeNamespaces(): boolean {
   }
 }
 
-/** Removes the namespaces of test runs that were killed before they could. */
+/** Removes the namespaces of killed test runs. */
 function removeAbandoned(): void {
   for (const line of run('ip', 'netns', 'list').split('\n')) {
     const [name, pid] = /^weft-(\d+)-\w+/.exec(line) ?? [];
@@ -55,7 +55,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It may belong to somebody else.
+    // It may belong to another user.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
@@ -67,7 +67,8 @@ export class TwoLinks {
   constructor() {
     for (const place of ['two', 'router', 'one'] as const) {
       run('ip', 'netns', 'add', this.#name(place));
-      // Link-local addresses would appear a second later, at which Chromium gives up its requests (ERR_NETWORK_CHANGED).
+      // Link-local addresses would appear a second later, at which point Chromium aborts its
+      // requests (ERR_NETWORK_CHANGED).
       run('ip', 'netns', 'exec', this.#name(place), 'sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1', 'net.ipv6.conf.default.disable_ipv6=1');
       this.#ip(place, 'link', 'set', 'lo', 'up');
     }
@@ -76,17 +77,17 @@ export class TwoLinks {
     this.#cable('one', 'c0', `${ONE}/24`, 'router', 'c1', '10.77.3.1/24');
     run('ip', 'netns', 'exec', this.#name('router'), 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
     this.#ip('one', 'route', 'add', 'default', 'via', '10.77.3.1');
-    // What is sent from the second address leaves by its interface, also where no socket is tied to it.
+    // Packets from the second address leave by its interface, even if no socket is bound to it.
     this.#ip('two', 'rule', 'add', 'from', TWO.b, 'table', '2');
     for (const side of ['a', 'b'] as const) this.#route(side);
   }
 
-  /** The command that runs a program there. */
+  /** Returns the command that runs a program there. */
   enter(place: Place): string[] {
     return ['ip', 'netns', 'exec', this.#name(place)];
   }
 
-  /** A program that is another one there: for who starts programs by path. */
+  /** Creates a program that runs another one there, for callers that start programs by path. */
   wrap(place: Place, program: string): string {
     const path = join(this.#directory, place);
     writeFileSync(path, `#!/bin/sh\nexec ${this.enter(place).join(' ')} ${program} "$@"\n`);
@@ -94,24 +95,25 @@ export class TwoLinks {
     return path;
   }
 
-  /** A path for a file that goes with the network. */
+  /** Returns a path for a file of this network. */
   file(name: string): string {
     return join(this.#directory, name);
   }
 
-  /** Gives `one` its public address as a second one. */
+  /** Adds a public address to `one`. */
   addPublicAddress(): void {
     this.#ip('one', 'address', 'add', `${PUBLIC}/32`, 'dev', 'c0');
     this.#ip('router', 'route', 'add', PUBLIC, 'via', ONE);
   }
 
-  /** Makes the router a firewall that passes only this port of the other side, and answers to it. */
+  /** Makes the router a firewall that passes only this port of the other side, and the answers from
+   *  it. */
   passOnly(protocol: 'tcp' | 'udp', port: number): void {
     const rules = `table inet firewall { chain forward { type filter hook forward priority 0; policy drop; ${protocol} dport ${port} accept; ${protocol} sport ${port} accept; }; }`;
     run('ip', 'netns', 'exec', this.#name('router'), 'nft', rules);
   }
 
-  /** Bytes that have crossed this link, either way. */
+  /** Returns the bytes that have crossed this link in both directions. */
   carried(side: Side): number {
     const [link] = JSON.parse(this.#ip('router', '-j', '-s', 'link', 'show', 'dev', `${side}1`)) as [
       { stats64: { rx: { bytes: number }; tx: { bytes: number } } },
@@ -119,7 +121,8 @@ export class TwoLinks {
     return link.stats64.rx.bytes + link.stats64.tx.bytes;
   }
 
-  /** Far: the router's end goes down; the host's interface stays, without carrier. Near: the host's own interface goes down. */
+  /** Far: the router's end goes down; the host's interface stays up, without carrier. Near: the
+   *  host's own interface goes down. */
   cut(side: Side, where: 'near' | 'far'): void {
     if (where === 'far') this.#ip('router', 'link', 'set', `${side}1`, 'down');
     else this.#ip('two', 'link', 'set', `${side}0`, 'down');
@@ -131,7 +134,7 @@ export class TwoLinks {
       return;
     }
     this.#ip('two', 'link', 'set', `${side}0`, 'up');
-    // Routes go with the interface; the network manager of a machine adds them again.
+    // Routes disappear with the interface; a machine's network manager adds them again.
     this.#route(side);
   }
 

@@ -42,7 +42,7 @@ it('the browser sees and hears the native sender, and how its links are', whereT
   const badge = kim.page.getByLabel('Links of Rover: 2 links');
   await badge.waitFor();
   const shown = kim.page.locator('.links');
-  // A second attempt finds it open.
+  // A second attempt finds it already open.
   if (!(await shown.isVisible())) await badge.click();
   await expect.poll(() => shown.innerText()).toMatch(/wifi[\s\S]*up[\s\S]*Mbps[\s\S]*ms[\s\S]*lte[\s\S]*up[\s\S]*Mbps[\s\S]*ms/);
   expect(kim.complaints).toEqual([]);
@@ -55,7 +55,7 @@ it('the native sender says how loud its sound is, and is marked as the speaker',
       const sources = peers.flatMap((peer) => peer.getReceivers()).flatMap((receiver) => receiver.getSynchronizationSources());
       return sources.find(({ audioLevel }) => audioLevel !== undefined)?.audioLevel;
     });
-  // The tone's 17 dB below overload, as a fraction of it.
+  // The tone is 17 dB below overload; this is its level as a fraction.
   await expect.poll(told).toBeCloseTo(10 ** (-17 / 20), 3);
   await kim.page.locator('.tile.speaks', { hasText: 'Rover' }).waitFor();
 }));
@@ -84,7 +84,7 @@ it('the native endpoint receives and records the browser', whereTheMachineKeepsU
   expect(played.colours).toBeGreaterThan(10);
 }));
 
-/** The recording as a player sees it that nobody here wrote. */
+/** Plays the recording in a third-party player. */
 async function play(recording: Buffer): Promise<{ width: number; seconds: number; colours: number }> {
   const page = await browser.newPage();
   const site = 'http://recording.test/';

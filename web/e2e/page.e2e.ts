@@ -1,5 +1,5 @@
-// The built page in a real browser, against the mock: what a person sees and
-// can do. Calls through the real server are tested beside it.
+// Tests the built page in a real browser against the mock: what a person sees and can do.
+// Calls through the real server have their own tests.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
@@ -18,12 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 beforeEach(async () => {
-  // Within the good stretch that the ride begins with, and past a whole one.
+  // Within the good stretch at the start of the ride, and after a whole ride.
   mock = await startMock({ at: 126 });
 });
 afterEach(() => mock.close());
 
-/** Pixels of a plot in exactly this colour of the style sheet. */
+/** Returns the number of pixels of a plot in exactly this colour of the style sheet. */
 function inked(page: Page, plot: number, colour: string): Promise<number> {
   return page
     .locator('.plot canvas')
@@ -41,7 +41,7 @@ function inked(page: Page, plot: number, colour: string): Promise<number> {
     }, colour);
 }
 
-/** Keeps what moves by itself on the page, in words. */
+/** Records which parts of the page move by themselves, in words. */
 function watchShifts(): void {
   const shifts: string[] = [];
   Object.assign(globalThis, { shifts });
@@ -91,7 +91,7 @@ describe('the demo', () => {
     await page.getByRole('button', { name: 'Restore WiFi' }).click();
     await framesShown(page, SINGLE, 20);
     expect(await single.locator('.freeze').count()).toBe(0);
-    // The ride froze it before, for somebody else to see: that is not counted here.
+    // The ride froze it earlier, for another visitor: that does not count here.
     expect(await single.locator('.loud dd').innerText()).toMatch(/^[1-9][0-9.]* s\s*once$/);
     expect(await page.locator('.call-weft .loud dd').innerText()).toBe('0.0 s');
     await page.getByRole('button', { name: 'Restart' }).click();
@@ -105,7 +105,7 @@ describe('the demo', () => {
   ].map(({ isMobile = false, ...viewport }) => ({ viewport, isMobile }));
 
   it.each(SCREENS)('keeps pictures and buttons in view, and moves nothing through a whole ride: $viewport', async (screen) => {
-    // A minute of ticks within some seconds.
+    // A minute of ticks within a few seconds.
     const fast = await startMock({ at: 126, pace: 12 });
     const { page, context } = await openPage(browser, `${fast.url}/demo`, { ...screen, before: [watchShifts] });
     await framesShown(page, SINGLE, 5);
@@ -143,7 +143,7 @@ describe('a room', () => {
     await page.getByText('Give the room a name').waitFor();
     await page.keyboard.type('Stand Up');
     await page.keyboard.press('Enter');
-    // Before anybody sees us, we see ourselves.
+    // We see ourselves before anyone else sees us.
     await framesShown(page, 'Your own picture', 5);
     await page.keyboard.press('Enter');
     await page.getByText('Enter a name').waitFor();
@@ -170,7 +170,7 @@ describe('a room', () => {
     const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`);
     const camera = (turn: 'off' | 'on') => page.getByRole('button', { name: `Turn camera ${turn}` });
     await camera('off').waitFor();
-    // Keys are listened to once the room has been drawn.
+    // Keys work once the room has been drawn.
     await framesShown(page, 'Your own picture', 1);
     await page.keyboard.press('m');
     await page.getByRole('button', { name: 'Unmute microphone' }).waitFor();
@@ -196,7 +196,8 @@ describe('a room', () => {
       await expect.poll(() => menu.inputValue()).toBe(last);
     }
     await framesShown(page, 'Your own picture', 5);
-    // Two choices in quick succession, as by the arrow keys: the last one counts, and we stay audible.
+    // Two choices in quick succession, as with the arrow keys: the last one counts, and we stay
+    // audible.
     const microphones = panel.getByLabel('Microphone', { exact: true });
     const values = await microphones.locator('option').evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
     await microphones.evaluate((menu, chosen) => {
@@ -207,7 +208,7 @@ describe('a room', () => {
     }, values.slice(0, 2));
     await expect.poll(() => microphones.inputValue()).toBe(values[1]);
     expect(await page.getByRole('button', { name: 'Mute microphone' }).count()).toBe(1);
-    // The made-up microphone beeps once a second.
+    // The fake microphone beeps once a second.
     await expect.poll(() => panel.getByRole('meter').evaluate((meter) => (meter as HTMLMeterElement).value), { interval: 20 }).toBeGreaterThan(0.3);
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'hidden' });
@@ -221,7 +222,7 @@ describe('a room', () => {
     await page.locator('.tile', { has: page.getByText('Lin', { exact: true }) }).waitFor();
     await page.keyboard.press('s');
     await expect.poll(async () => (await width('Ada Lovelace')) / (await width('Lin'))).toBeGreaterThan(1.9);
-    // A pin has precedence, and leaves the view when it is taken out.
+    // A pin takes precedence; removing it also removes it from the view.
     await page.getByRole('button', { name: 'Pin: Picture of Lin' }).click();
     await expect.poll(async () => (await width('Lin')) / (await width('Ada Lovelace'))).toBeGreaterThan(1.9);
     await page.getByRole('button', { name: 'Unpin: Picture of Lin' }).click();
@@ -253,13 +254,13 @@ describe('a room', () => {
     const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`);
     const ada = page.locator('.tile', { hasText: 'Ada Lovelace' });
     const width = async () => (await ada.boundingBox())!.width;
-    // The last one to come.
+    // The last one to join.
     await page.locator('.tile', { hasText: 'Lin' }).waitFor();
     const before = await width();
     await page.getByRole('button', { name: 'Pin: Picture of Ada Lovelace' }).click();
     await expect.poll(width).toBeGreaterThan(before * 1.3);
     const large = await width();
-    // Below it the others, whole: none beside it, as high as it is.
+    // Below it are the others, complete: none is beside it or as high.
     for (const tile of await page.locator('.tile').all()) {
       const box = (await tile.boundingBox())!;
       expect(box.width / box.height).toBeCloseTo(16 / 9, 1);
@@ -271,7 +272,7 @@ describe('a room', () => {
     await context.close();
   }));
 
-  /** Interface that the mock's script offers within the page. */
+  /** Interface of the mock's script within the page. */
   interface MockInPage {
     readonly moves: Record<string, boolean>;
     view(): readonly { readonly participant: string; readonly camera: number; readonly width: number; readonly height: number }[];
@@ -282,7 +283,7 @@ describe('a room', () => {
   it('asks for the cameras on the screen, in the size of their tiles, the pinned one first', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`, { deviceScaleFactor: 2 });
     await page.locator('.tile', { hasText: 'Lin' }).waitFor();
-    // Not Lin, who has no camera, and not ourselves.
+    // Without Lin, who has no camera, and without ourselves.
     await expect.poll(() => viewed(page)).toEqual(['ada/0', 'rover/0', 'rover/1']);
     const rear = page.locator('.tile', { hasText: 'camera 2' });
     await page.getByRole('button', { name: 'Pin: Picture of Rover 7: camera 2' }).click();
@@ -322,7 +323,7 @@ describe('a room', () => {
     await expect.poll(() => viewed(page)).toEqual(['ada/0']);
     await moves(false);
     await page.evaluate(() => document.exitFullscreen());
-    // The other camera's line brings its pictures again, the line of this one does not.
+    // The other camera's line brings its pictures back; this line does not.
     await framesShown(page, 'Picture of Rover 7: camera 2', 10);
     const veil = tile.getByText('Waiting for the first picture…');
     await veil.waitFor();
@@ -366,7 +367,7 @@ describe('a room', () => {
       await of(name).getByText(words).waitFor();
     }
     expect(await page.getByText('watches').count()).toBe(0);
-    // Each name is within its tile, and wide enough to read.
+    // Each name is within its tile, and wide enough to be read.
     for (const name of ['Ada Lovelace', 'Lin', 'Maximiliane Oberhuber', 'Rover 7', 'Bartholomew', 'Kim']) {
       const tile = (await of(name).boundingBox())!;
       const box = (await of(name).getByText(name, { exact: true }).first().boundingBox())!;
@@ -393,7 +394,7 @@ describe('the door of a server with a token', () => {
   });
   afterEach(() => guarded.close());
 
-  /** Counts how often the page asks for a camera. */
+  /** Counts how often the page requests a camera. */
   function countCaptures(): void {
     const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
     Object.assign(globalThis, { captures: 0 });

@@ -1,5 +1,5 @@
-// `weft call` over two links to a browser with two addresses: four pairs. Pins
-// that the browser soon stays with one of them, and that it is not metered.
+// `weft call` over two links to a browser with two addresses, which makes four pairs.
+// Checks that the browser soon keeps one of them, and that it is not metered.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ afterAll(() => network?.close());
 interface Pairs {
   readonly count: number;
   readonly changes: number;
-  /** Address of the sender's that the browser sends to. */
+  /** Address of the sender that the browser sends to. */
   readonly chosen: string | undefined;
 }
 

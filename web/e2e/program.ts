@@ -1,28 +1,28 @@
-// Starts the program under test, which WEFT_BIN names, for tests in which it
-// does more than serve rooms.
+// Starts the program under test, named by WEFT_BIN, for tests in which it does more than
+// serve rooms.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** Longer than any test runs: nothing outlives a test run that was killed. */
+/** Longer than any test, so that nothing outlives a killed test run. */
 const LIFETIME_S = '180';
 
 export interface Program {
-  /** What it has printed so far, line by line. */
+  /** Lines that it has printed so far. */
   readonly said: readonly string[];
-  /** The first address that it prints. */
+  /** Returns the first URL that it prints. */
   url(): Promise<string>;
-  /** Seconds of processor time so far, of what was started in front of it and of itself. */
+  /** Returns the seconds of processor time so far, of the program and its prefix command. */
   processorTime(): number;
-  /** Ends it as Ctrl-C would, and tells its exit status. */
+  /** Ends it like Ctrl-C, and returns its exit status. */
   close(): Promise<number | null>;
 }
 
-/** In front of a program that is told no `--seconds`: it ends all the same. */
+/** Prefix for a program without `--seconds`, which ends it after a time. */
 export const ENDS = ['timeout', '--signal=INT', LIFETIME_S];
 
-/** `enter` is a command in front of the program, such as that of a network namespace. */
+/** `enter` is a prefix command, such as that of a network namespace. */
 export function startWeft(args: readonly string[], enter: readonly string[] = []): Program {
   const weft = process.env['WEFT_BIN'];
   if (weft === undefined) throw new Error('WEFT_BIN must name the program to test; `make e2e` builds it and does so');
@@ -36,7 +36,7 @@ export function startWeft(args: readonly string[], enter: readonly string[] = []
     child.once('error', reject);
   });
   const url = printedUrl(child, said, ended);
-  // Not every program prints one, and anyone who waits for it learns of it.
+  // Not every program prints one; callers that wait for it get the error.
   url.catch(() => undefined);
   return {
     said,
@@ -49,7 +49,7 @@ export function startWeft(args: readonly string[], enter: readonly string[] = []
   };
 }
 
-/** Seconds that a process and its children have used: proc(5). */
+/** Returns the seconds of processor time that a process and its children have used: proc(5). */
 function processorTime(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ').slice(11, 13).map(Number);
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter((child) => child !== '');

@@ -1,4 +1,4 @@
-// Recording on the real server: a moderator starts and stops it, everybody sees it.
+// Recording on the real server: a moderator starts and stops it, and everyone sees it.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -47,14 +47,14 @@ interface Recording {
   readonly index: { readonly length_ms: number; readonly film?: string; readonly tracks: Track[] };
 }
 
-/** The program that scripts/setup installs; null without it. */
+/** Returns the program installed by scripts/setup; null without it. */
 function ffmpeg(): string | null {
   const python = fileURLToPath(new URL('../../.tools/ffmpeg/bin/python', import.meta.url));
   if (!existsSync(python)) return null;
   return execFileSync(python, ['-c', 'import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())'], { encoding: 'utf8' }).trim();
 }
 
-/** The picture at which the encoding changes may come in both, with one time. */
+/** The picture at which the encoding changes may appear in both, with the same time. */
 const TWICE = /^.*non monotonically increasing dts.*$/gm;
 
 /** Decodes a file, and returns the time of its end in seconds. */

@@ -1,5 +1,5 @@
-// Two browsers that may use nothing but a TURN server, over TCP, in a room of the
-// real server: the one inside it, and coturn with credentials that it makes.
+// Two browsers that may use only a TURN server over TCP, in a room of the real server:
+// the server's own, and coturn with credentials from the server.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { skipped } from './skipped';
 const installed = spawnSync('turnserver', ['--version']).error === undefined;
 if (!installed) skipped('no turnserver (coturn)');
 
-/** Time until pictures come over the relay, ms: the goal for a browser behind a firewall. */
+/** Time until pictures arrive over the relay, ms: the goal for a browser behind a firewall. */
 const MOST_MS = 4_000;
 
 let browser: Browser;
@@ -55,7 +55,7 @@ it.skipIf(!real || !installed)('pictures come over TCP through a TURN server alo
   }
 }));
 
-/** Two pages see each other over relays alone, soon enough. */
+/** Two pages see each other soon enough over relays alone. */
 async function pictureOverRelay(server: Server): Promise<void> {
   const enter = (name: string): Promise<Opened> => openPage(browser, `${server.url}/r/relayed?name=${name}`, { before: [onlyRelay] });
   const ada = await enter('Ada');
@@ -76,7 +76,7 @@ async function pictureOverRelay(server: Server): Promise<void> {
   }
 }
 
-/** Makes every connection of the page use TURN servers only, and keeps it. */
+/** Makes every connection of the page use only TURN servers, and keeps the connections. */
 function onlyRelay(): void {
   const peers: RTCPeerConnection[] = [];
   Object.assign(globalThis, { peers });
@@ -88,7 +88,7 @@ function onlyRelay(): void {
   };
 }
 
-/** Kind and relay protocol of the local candidates in use. */
+/** Returns type and relay protocol of the local candidates in use. */
 async function usedCandidates(): Promise<string[]> {
   const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
   const used: string[] = [];

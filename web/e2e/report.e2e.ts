@@ -76,7 +76,7 @@ describe('report of the lab', () => {
     expect(middle).toBeGreaterThan(9);
     expect(middle).toBeLessThan(11);
     expect(await plots.first().locator('.key strong').first().textContent()).not.toBe('');
-    // From the second half: what stands at the left edge then is the middle.
+    // From the second half: the left edge then shows the middle.
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.75, y, { steps: 4 });
     await page.mouse.up();
@@ -93,12 +93,12 @@ describe('report of the lab', () => {
     const printed = execFileSync(weft ?? '', run, { encoding: 'utf8', timeout: 120_000 });
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     await page.goto(`file://${compared}/report.html`);
-    // The terminal ends in the same sentences.
+    // The terminal ends with the same sentences.
     const answer = await page.getByLabel('Result').locator('p').allInnerTexts();
     expect(answer[0]).toMatch(/weft/);
     expect(answer[1]).toMatch(/^weft carried [\d.]+ Mbit\/s, the best single link \(webrtc@(wifi|lte)\) [\d.]+ Mbit\/s: /);
     expect(printed.trimEnd().endsWith(answer.join('\n'))).toBe(true);
-    // Each strip says what the table has of the seed.
+    // Each strip shows the table's value for the seed.
     const strips = page.getByLabel('When the picture froze').getByRole('listitem');
     const frozen = page.locator('.forest').filter({ has: page.getByRole('heading', { name: /^Frozen/ }) });
     expect(await strips.count()).toBe(3);
@@ -162,7 +162,7 @@ describe('report of the lab', () => {
     const plots = part.locator('.timeline').nth(2).locator('.plot');
     const titles = await plots.locator('.plot-title').allTextContents();
     for (const title of ['Rate', 'Delay', 'State', 'Rates inside']) expect(titles.some((each) => each.startsWith(title))).toBe(true);
-    // The third flow begins at 40 s: the state there is a word of NADA's.
+    // The third flow starts at 40 s; the state there is one of NADA.
     const over = plots.first().locator('.u-over');
     await over.scrollIntoViewIfNeeded();
     const box = await over.boundingBox();
@@ -187,7 +187,8 @@ describe('report of the lab', () => {
     const map = part.locator('.heat-map').first();
     expect(await map.locator('thead th').allTextContents()).toEqual(['100ms', '1s', '10ms']);
     expect(await map.locator('tbody th').allTextContents()).toEqual(['droptail', 'codel']);
-    // The link's longest delay leaves the call over it the least; the other link has no such delay.
+    // The link with the longest delay leaves the least for the call over it; the other link has no
+    // such delay.
     const cells = async (place: number): Promise<number[]> => (await part.locator('.heat-map').nth(place).locator('tbody tr').first().locator('td').allTextContents()).map(Number);
     const [hundred = 0, second = 0, ten = 0] = await cells(0);
     expect(second).toBeLessThan(Math.min(hundred, ten));

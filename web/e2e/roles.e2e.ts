@@ -31,12 +31,13 @@ afterAll(async () => {
 const token = (room: string, ...options: string[]): string =>
   execFileSync(weft ?? '', ['token', '--token-key', join(folder, 'key'), '--room', room, '--hours', '1', ...options], { encoding: 'utf8' }).trim();
 const enter = (room: string, name: string, as: string, options: PageOptions = {}) => openPage(browser, `${server.url}/r/${room}?name=${name}&token=${as}`, options);
-/** A microphone that the page cannot switch off: only the server keeps its sound from the others. */
+/** A microphone that the page cannot switch off, so only the server keeps its sound from the
+ *  others. */
 const stubborn = { before: [() => Object.defineProperty(MediaStreamTrack.prototype, 'enabled', { get: () => true, set: () => undefined })] };
 let rooms = 0;
 const newRoom = () => `roles-${(rooms += 1)}`;
 const tile = (page: Page, name: string) => page.locator('.tile', { hasText: name });
-/** Whether sound of somebody speaks here: the made-up microphones beep once a second. */
+/** Whether someone's sound is heard here: the fake microphones beep once a second. */
 const speaks = (page: Page, name: string) => page.locator('.tile.speaks', { hasText: name });
 
 it.runIf(weft !== undefined)('a moderator mutes somebody, who unmutes by hand, and removes somebody, who does not come back', whereTheMachineKeepsUp(async () => {
@@ -53,7 +54,7 @@ it.runIf(weft !== undefined)('a moderator mutes somebody, who unmutes by hand, a
   await ada.page.getByRole('button', { name: 'Mute Bob' }).click();
   await tile(cy.page, 'Bob').getByText('muted by a moderator').waitFor();
   await bob.page.getByText('A moderator has muted you.').first().waitFor();
-  // What had arrived before is played out.
+  // Earlier packets have been played out by then.
   await cy.page.waitForTimeout(1_000);
   expect(await loudest(cy.page, 'Picture of Bob')).toBeLessThan(0.001);
   await bob.page.getByRole('button', { name: 'Unmute microphone' }).click();

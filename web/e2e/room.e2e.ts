@@ -12,7 +12,7 @@ import { whereTheMachineKeepsUp } from './machine';
 import { startWeft } from './program';
 import { startServer, type Server } from './server';
 
-/** Building the server may be part of starting it. */
+/** Starting the server may include building it. */
 const BUILD = 600_000;
 
 let browser: Browser;
@@ -38,7 +38,8 @@ it('two see each other move, and a third who comes later sees both', whereTheMac
 
   const eve = await enter('Eve');
   for (const name of ['Ada', 'Bob']) await framesShown(eve.page, `Picture of ${name}`, 30);
-  // Each of three has one connection to publish and one to receive both others.
+  // Each of three participants has one connection to publish and one to receive both
+  // others.
   expect(await server.metric('weft_publications')).toBe(3);
   expect(await server.metric('weft_playbacks')).toBe(3);
 
@@ -118,7 +119,7 @@ it('a duplicated tab is somebody else and leaves the first one its call', whereT
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(bob.page, 'Picture of Ada', 30);
-  // Opened by a script, a tab gets a copy of the opener's storage, as a duplicate does.
+  // A tab opened by a script gets a copy of the opener's storage, like a duplicate.
   const opened = ada.context.waitForEvent('page');
   await ada.page.evaluate(() => void window.open(location.href));
   const twin = await opened;
@@ -148,7 +149,7 @@ it('the page says that the server is gone, and both see each other again when it
   await bob.context.close();
 }));
 
-/** Until a video of this label that is not marked `before` shows a picture. */
+/** Waits until a video with this label that is not marked `before` shows a picture. */
 const shownAgain = (page: Page, label: string) =>
   page.waitForFunction(
     (of) => {
@@ -208,9 +209,9 @@ it('a closed page is gone within two seconds, and a speaker is marked', whereThe
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(ada.page, 'Picture of Bob', 30);
-  // The made-up microphone beeps once a second.
+  // The fake microphone beeps once a second.
   await ada.page.locator('.tile.speaks', { hasText: 'Bob' }).waitFor();
-  // In a call of two, the other one is large and we are small.
+  // In a call of two, the other participant is large and we are small.
   const width = async (label: string) => (await ada.page.getByLabel(label, { exact: true }).boundingBox())!.width;
   expect(await width('Picture of Bob')).toBeGreaterThan(3 * (await width('Your own picture')));
   await bob.context.close();
@@ -240,7 +241,7 @@ it.runIf(weft !== undefined)('an invitation lets another browser and a native se
   await framesShown(host.page, 'Picture of Van', 10);
   expect(await van.close()).toBe(0);
 
-  // It is for this room, and a stranger has none.
+  // The token is for this room, and a stranger has none.
   await guest.page.goto(`${guarded.url}/r/other`);
   await guest.page.getByLabel('Token', { exact: true }).waitFor();
   const stranger = await openPage(browser, `${guarded.url}/r/e2e`);
@@ -250,7 +251,7 @@ it.runIf(weft !== undefined)('an invitation lets another browser and a native se
   await guarded.close();
 });
 
-/** A token (RFC 7519, HS256) that was good until a minute ago. */
+/** Returns a token (RFC 7519, HS256) that expired a minute ago. */
 function expired(key: string): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signed = `${part({ alg: 'HS256' })}.${part({ room: 'e2e', may: 'take_part', exp: Math.floor(Date.now() / 1000) - 60 })}`;

@@ -1,4 +1,4 @@
-// Sharing a screen in a room of the real server, with the browser's made-up screen.
+// Sharing a screen in a room of the real server, with the browser's fake screen.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ it('everybody sees a shared screen large until it ends, also while the camera is
   await ada.page.getByRole('button', { name: 'Turn camera off' }).click();
   await tiles.first().locator('.avatar').waitFor();
   await framesShown(bob.page, 'Picture of Ada: screen', 10);
-  // Somebody who comes later sees it, too.
+  // A later participant sees it too.
   const cy = await enter('screens', 'Cy');
   await framesShown(cy.page, 'Picture of Ada: screen', 10);
 

@@ -1,5 +1,5 @@
-// Starts a real server for tests: `weft serve` of the program that WEFT_BIN
-// names, or else the server's example.
+// Starts a real server for tests: `weft serve` of the program named by WEFT_BIN, or the
+// server's example.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -11,14 +11,14 @@ const EXAMPLE = ['cargo', 'run', '--quiet', '--package', 'weft-server', '--examp
 
 export interface Server {
   readonly url: string;
-  /** One figure of those for operators. */
+  /** Returns one of the metrics for operators. */
   metric(name: string): Promise<number>;
   close(): Promise<void>;
-  /** Ends it as a crash would: nobody is told. */
+  /** Ends it like a crash, without notifying anyone. */
   kill(): Promise<void>;
 }
 
-/** Serves on loopback, on a free port or the one that is asked for; only the program takes options. */
+/** Serves on loopback, on a free port or the requested one; only the program accepts options. */
 export async function startServer(listen = ANY_PORT, options: readonly string[] = []): Promise<Server> {
   const weft = process.env['WEFT_BIN'];
   const [program = '', ...args] = weft === undefined ? [...EXAMPLE, listen] : [weft, 'serve', '--listen', listen, ...options];
@@ -37,14 +37,14 @@ export async function startServer(listen = ANY_PORT, options: readonly string[] 
 
   async function end(signal: NodeJS.Signals): Promise<void> {
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    // The example ends with its input, as a signal would end cargo only.
+    // The example ends with its input; a signal would end only cargo.
     child.stdin?.end();
     if (weft !== undefined) child.kill(signal);
     await ended;
   }
 }
 
-/** The first address that the program prints, without its path. */
+/** Returns the first URL that the program prints, without its path. */
 function printedUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const said: string[] = [];

@@ -1,5 +1,5 @@
-// A test that this machine cannot make says why. WEFT_SKIPPED names the file that CI
-// compares with .ci/may-skip; weft_testing::skipped writes to it, too.
+// A test that cannot run on this machine says why. WEFT_SKIPPED names the file that CI
+// compares with .ci/may-skip; weft_testing::skipped also writes to it.
 
 import { appendFileSync } from 'node:fs';
 

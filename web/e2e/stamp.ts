@@ -1,9 +1,10 @@
-// The frame number in the corner of the built-in clip, read from a video's
-// pixels as `weft_media::stamp` describes it.
+// Reads the frame number in the corner of the built-in clip from a video's pixels, as
+// described in `weft_media::stamp`.
 
 import type { Page } from 'playwright-core';
 
-/** The number of the picture that the video with this label shows; null while there is none to read. */
+/** Returns the number of the picture shown by the video with this label; null if it is
+ *  unreadable. */
 export function frameNumber(page: Page, label: string): Promise<number | null> {
   return page.getByLabel(label, { exact: true }).evaluate((element) => {
     const [COLUMNS, ROWS] = [22, 4];

@@ -43,7 +43,7 @@ it('a message reaches everybody as plain text, is counted while the chat is clos
   await say(ada.page, 'second');
   expect(await field(ada.page).inputValue()).toBe('');
   await bob.page.getByRole('button', { name: 'Chat, 2 unread' }).waitFor();
-  // Announced to those who listen.
+  // Announced to screen readers.
   await bob.page.locator('[role=status]', { hasText: 'Message from Ada: second' }).waitFor({ state: 'attached' });
   await chatButton(bob.page).click();
   await expect.poll(() => messages(bob.page)).toEqual([text, 'second']);
@@ -87,7 +87,7 @@ it('says how long to wait to somebody who floods the chat, and sends it then', w
   const bob = await enter(room, 'Bob');
   await chatButton(ada.page).click();
   await chatButton(bob.page).click();
-  // In the page: a test that types them is too slow on a loaded machine to be a flood.
+  // Runs in the page, because typing on a busy machine is too slow to be a flood.
   await field(ada.page).evaluate(async (element) => {
     const text = element as HTMLTextAreaElement;
     for (let n = 0; n < 13; n += 1) {

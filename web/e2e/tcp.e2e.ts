@@ -1,5 +1,5 @@
-// Two browsers behind a firewall that passes only TCP port 443 to the server, in a
-// room of it, without a TURN server.
+// Two browsers behind a firewall that passes only TCP port 443 to the server, in one of
+// its rooms, without a TURN server.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { whereTheMachineKeepsUp } from './machine';
 import { mayMakeNamespaces, PUBLIC, TwoLinks } from './namespaces';
 import { ENDS, startWeft, type Program } from './program';
 
-/** Time until pictures come, ms: the goal for a browser behind a firewall. */
+/** Time until pictures arrive, ms: the goal for a browser behind a firewall. */
 const MOST_MS = 4_000;
 
 const permitted = process.env['WEFT_BIN'] !== undefined && mayMakeNamespaces();
@@ -50,7 +50,7 @@ it.skipIf(!permitted)('pictures go both ways over the HTTPS port', whereTheMachi
   expect(took).toBeLessThan(MOST_MS);
 }));
 
-/** Protocol and kind of the server's candidates in use. */
+/** Returns protocol and type of the server's candidates in use. */
 function usedProtocols(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };

@@ -1,5 +1,5 @@
 // The local page of `weft join` in a browser beside the sender: it switches links and
-// sources, and the room sees that.
+// sources, and the room sees the effect.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ it('the others and the own camera are seen', whereTheMachineKeepsUp(async () => 
     const width = (): Promise<number> => shown.evaluate((image) => (image as HTMLImageElement).naturalWidth);
     await expect.poll(width).toBeGreaterThan(100);
   }
-  // It is a new picture each time.
+  // Each picture is a new one.
   const first = await picture.getAttribute('src');
   await expect.poll(() => picture.getAttribute('src')).not.toBe(first);
 }));

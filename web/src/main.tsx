@@ -58,7 +58,7 @@ function titleOf(route: Route): string {
   return route.kind === 'demo' ? 'Demo · weft' : 'weft';
 }
 
-/** Start page, or the single call of `weft call`, which serves this page, too. */
+/** Start page, or the single call of `weft call`, which also serves this page. */
 function StartOrCall({ onEnter }: { readonly onEnter: (room: string) => void }) {
   const [served, setServed] = useState<Served | null>(null);
   useEffect(() => {
@@ -79,7 +79,7 @@ function LazyDemo() {
   return demo === null ? null : <demo.Demo />;
 }
 
-// A page from the back-forward cache has already left its call.
+// A page restored from the back-forward cache has already left its call.
 addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload();
 });

@@ -27,7 +27,7 @@ function decode(part: string): string {
   }
 }
 
-/** Turns typed text into a room name that is readable in an address. */
+/** Converts typed text to a room name that is readable in an address. */
 export function roomFrom(typed: string): string {
   return typed
     .trim()

@@ -20,10 +20,10 @@ const LINKS_EVERY_MS = 1_000;
 /** Failed polls to ignore: the picture itself shows whether the sender is there. */
 const MOST_MISSES = 3;
 
-/** Name of a sender that was given none. */
+/** Name of a sender without a name. */
 const UNNAMED = 'weft';
 
-/** Between tiles, CSS pixels. */
+/** Gap between tiles, CSS pixels. */
 const GAP = 10;
 
 export interface Call {
@@ -39,7 +39,7 @@ export interface Call {
 /** Mode of this server: rooms, the demo with rooms beside it, a relay, the page of a sender, or a single call. */
 export type Served = 'rooms' | 'demo' | 'relay' | 'join' | Call;
 
-/** Reads `/api/call`; rooms without an answer. */
+/** Reads `/api/call`; assumes rooms without an answer. */
 export async function fetchServed(): Promise<Served> {
   const response = await fetch('/api/call', { cache: 'no-store' });
   if (!response.ok || !(response.headers.get('content-type') ?? '').includes('json')) return 'rooms';

@@ -1,5 +1,5 @@
-// Our own microphone and camera towards the sender of `weft call`. Both are off at first:
-// opening the page puts nobody on the air.
+// Our own microphone and camera towards the sender of `weft call`. Both are off at first,
+// so opening the page sends nothing.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { captureOne, unplugged, type Kind } from '../media/devices';
@@ -7,7 +7,8 @@ import type { Problem } from '../model/problem';
 import { useChoice, type Choice } from '../room/media';
 import type { Player } from '../signal/whep';
 
-/** The picture is shown small, and the way to the vehicle is often a mobile link. Chosen by us. */
+/** The picture is shown small, and the path to the vehicle often includes a mobile link. Chosen by
+ *  us. */
 const CAMERA: MediaTrackConstraints = { width: { ideal: 640 }, height: { ideal: 360 }, frameRate: { ideal: 15, max: 15 } };
 
 export interface Talk {
@@ -22,7 +23,7 @@ export interface Talk {
   readonly cameras: Choice;
   readonly microphones: Choice;
   readonly problem: Problem | null;
-  /** Tries again what failed. */
+  /** Retries what failed. */
   readonly again: () => void;
   readonly dismiss: () => void;
 }
@@ -34,7 +35,7 @@ export function useTalk(player: Player): Talk {
   const tracks = useRef<Partial<Record<Kind, MediaStreamTrack>>>({});
   /** Kinds that we want to send. */
   const wanted = useRef<Partial<Record<Kind, boolean>>>({});
-  /** Last request for a device: the next one waits for it, and none is lost. */
+  /** Last request for a device. The next one waits for it, so that none is lost. */
   const last = useRef(Promise.resolve());
   const [stream, setStream] = useState<MediaStream | null>(null);
   const [cameras, microphones] = [useChoice('video', stream), useChoice('audio', stream)];
@@ -58,7 +59,7 @@ export function useTalk(player: Player): Talk {
       wanted.current[kind] = false;
       return null;
     }
-    // A camera that cannot do it sends larger pictures.
+    // A camera that does not support this sends larger pictures.
     if (kind === 'video') await captured.applyConstraints(CAMERA).catch(() => undefined);
     // Our own `stop` causes no such event.
     captured.addEventListener('ended', () => {
@@ -75,7 +76,8 @@ export function useTalk(player: Player): Talk {
       setFailed(null);
       const before = tracks.current[kind];
       const fits = before?.readyState === 'live' && (device === null || before.getSettings().deviceId === device);
-      // Before requesting the new one: some systems open a device only once.
+      // Stops the old one before requesting the new one, because some systems open a
+      // device only once.
       if (!fits) before?.stop();
       const track = fits ? before : await capture(kind, device);
       show(kind, wanted.current[kind] === true ? track : null);
@@ -97,7 +99,7 @@ export function useTalk(player: Player): Talk {
   return {
     soundOn,
     cameraOn: preview !== null,
-    // The muted microphone stays open: some browsers would ask for it each time.
+    // The muted microphone stays open, because some browsers would ask for it each time.
     toggleSound: () => (soundOn ? turnOff('audio') : turnOn('audio', microphones.chosen)),
     toggleCamera: () => {
       if (preview === null) return turnOn('video', cameras.chosen);

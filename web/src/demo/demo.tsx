@@ -19,7 +19,7 @@ import { usePalette, type Palette } from './theme';
 import { DemoWatch } from './watch';
 import { SINGLE, storyOf, WEFT } from './words';
 
-/** Reserve the space of the buttons before the links are known. */
+/** Placeholders that reserve the space of the buttons before the links are known. */
 const UNKNOWN = ['wifi', 'lte'].map((name) => ({ name, forced: null }));
 
 export function Demo() {
@@ -128,7 +128,7 @@ function StreamNotice({ state, retry }: { readonly state: StreamState; readonly 
   return <Notice problem={problem} action={{ label: 'Try now', run: retry }} />;
 }
 
-/** Description of the links' script; or a notice while the numbers describe the machine. */
+/** Description of the links' script, or a notice while the numbers describe the machine. */
 function Ride({ slow }: { readonly slow: Slow | null }) {
   if (slow === null) {
     return <p class="hint ride">Without your help, the links follow a script of one minute: each degrades, fails and recovers.</p>;

@@ -1,14 +1,14 @@
-// The last minute of the demo, as columns for the plots and runs for the strips.
+// Last minute of the demo: columns for the plots, and runs for the strips.
 
 import type { Tick } from '../model/types';
 
-/** Seconds that the plots show. */
+/** Seconds shown by the plots. */
 export const WINDOW_S = 60;
 
-/** A longer silence between two ticks is drawn as a gap, s: ticks come four a second. */
+/** Silence between two ticks above which a gap is drawn, s; four ticks arrive per second. */
 const GAP_S = 1.5;
 
-/** A stretch of time in one state. */
+/** Period in one state. */
 export interface Run<S> {
   readonly from: number;
   readonly to: number;
@@ -18,7 +18,7 @@ export interface Run<S> {
 /** Ticks in order of time, at most `WINDOW_S` back. */
 export type History = readonly Tick[];
 
-/** Adds a tick; time that runs backwards means a new demo and starts afresh. */
+/** Adds a tick; if the time goes back, the demo was restarted, and the history starts again. */
 export function extend(history: History, tick: Tick): History {
   const last = history.at(-1);
   if (last !== undefined && tick.t < last.t) return [tick];
@@ -47,7 +47,7 @@ export function columns(
   return [times, ...values];
 }
 
-/** Consecutive ticks of one state as one run; each lasts until the next tick. */
+/** Combines consecutive ticks of one state into one run; each lasts until the next tick. */
 export function runs<S>(history: History, pick: (tick: Tick) => S | null): Run<S>[] {
   const found: { from: number; to: number; state: S }[] = [];
   let open: { from: number; to: number; state: S } | null = null;

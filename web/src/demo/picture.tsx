@@ -8,7 +8,7 @@ import { useFreeze, useStore } from '../view/hooks';
 import { peerWords, Picture } from '../view/parts';
 import type { Freezes } from './watch';
 
-/** Length of a freeze from which the overlay appears, ms: shorter ones are unreadable. */
+/** Duration of a freeze after which the overlay appears, ms; shorter ones are unreadable. */
 const OVERLAY_MS = 400;
 
 interface CallPictureProps {
@@ -28,7 +28,7 @@ export function CallPicture({ kind, caption, player, figures, freezes, hindrance
   const standing = useFreeze(video, stream);
   const words = peerWords(state);
   const frozen = standing.frozen && standing.forMs >= OVERLAY_MS;
-  // A frozen picture stays visible, and no reconnect message covers it.
+  // A frozen picture stays visible and is not covered by a reconnect message.
   const veil = standing.seen ? null : hindrance !== null ? `No picture yet: ${hindrance}` : (words ?? 'Waiting for the first picture…');
 
   return (
@@ -40,7 +40,7 @@ export function CallPicture({ kind, caption, player, figures, freezes, hindrance
       <div class={frozen ? 'tile frozen' : 'tile'}>
         <Picture stream={stream} label={caption} muted onElement={setVideo} />
         {veil !== null && (
-          // A new text is a new element, so that the rest does not move.
+          // A new text is a new element, so that the other elements do not move.
           <p key={veil} class="veil">
             {veil}
           </p>

@@ -1,5 +1,5 @@
-// uPlot chart of the last minute, with a custom legend of the latest values, or
-// those under the pointer.
+// uPlot chart of the last minute, with a custom legend of the latest values, or of those
+// under the pointer.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -8,17 +8,18 @@ import { niceTop } from './scale';
 import type { Palette } from './theme';
 import type { Tick } from '../model/types';
 
-/** Width of the value axis and right margin in CSS pixels; equal to that of the strips under the plots. */
+/** Width of the value axis and right margin in CSS pixels; the same as for the strips under the
+ *  plots. */
 const AXIS_PX = 44;
 const RIGHT_PX = 16;
 
 export interface Series {
   readonly name: string;
-  /** Name of a colour of the style sheet. */
+  /** Name of a colour in the style sheet. */
   readonly colour: string;
   readonly pick: (tick: Tick) => number | null;
   readonly show: (value: number | null) => string;
-  /** Width of the value in the legend, characters, so that it does not jump. */
+  /** Width of the value in the legend in characters, so that it does not jump. */
   readonly chars: number;
   /** Filled step behind the lines: the available rate. Its edge has the colour `…-edge`. */
   readonly area?: boolean;

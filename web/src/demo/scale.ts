@@ -1,7 +1,7 @@
 /** Ends of a value axis, per power of ten; each has a readable half. */
 const TOPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
 
-/** The smallest round number that is at least both. */
+/** Returns the smallest round number that is at least both. */
 export function niceTop(max: number, atLeast: number): number {
   const wanted = Math.max(max, atLeast);
   if (!(wanted > 0) || !Number.isFinite(wanted)) return 1;

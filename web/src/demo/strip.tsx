@@ -4,11 +4,12 @@ interface StripProps {
   readonly label: string;
   readonly runs: readonly Run<string>[];
   readonly now: number;
-  /** Names of the states, where they differ. */
+  /** Names of the states, if they differ. */
   readonly words?: Readonly<Record<string, string>>;
 }
 
-/** Share of the strip's height for each state: good states are a thin line, the others stand out. */
+/** Share of the strip's height for each state: good states are a thin line, and the others stand
+ *  out. */
 const HEIGHTS: Readonly<Record<string, number>> = { up: 0.25, moving: 0.25, suspect: 0.6 };
 
 /** States over the last minute, aligned with the plots above. A drawing, because its moving parts are not layout. */

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { useMedia } from '../view/hooks';
 
-/** The colours of the style sheet, for canvases. */
+/** Colours of the style sheet, for canvases. */
 export type Palette = (name: string) => string;
 
 /** Returns a new palette when the theme changes, so that plots are redrawn. */

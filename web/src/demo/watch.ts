@@ -7,7 +7,7 @@ import type { Env } from '../signal/env';
 import { EventStream, type StreamState } from '../signal/sse';
 import { extend, type History } from './history';
 
-/** Silence in ms that counts as a broken connection; ticks come four times a second. */
+/** Silence in ms after which the connection counts as broken; ticks arrive four times a second. */
 const SILENCE_MS = 5_000;
 
 /** Total length of all freezes of a picture, and their number. */
@@ -23,9 +23,9 @@ export class DemoWatch {
   readonly #env: Env;
   readonly #events: EventStream;
   #visitor: number | null = null;
-  /** Counts before this page was opened, by call. */
+  /** Counts from before this page was opened, by call. */
   #before: ReadonlyMap<string, CallFigures> = new Map();
-  /** Newest time when the stream broke, while missed ticks are repeated; null after that, s. */
+  /** Newest time at which the stream broke, while missed ticks are repeated; null afterwards, s. */
   #toldUntil: number | null = null;
 
   constructor(env: Env) {
@@ -48,7 +48,7 @@ export class DemoWatch {
     return this.history.value.at(-1);
   }
 
-  /** Freezes of a call since this page was opened or the demo restarted. */
+  /** Returns the freezes of a call since this page was opened or the demo restarted. */
   freezes(call: string): Freezes | null {
     const now = this.latest?.calls.get(call);
     if (now === undefined || now.freezeS === null || now.freezeCount === null) return null;
@@ -102,10 +102,10 @@ export class DemoWatch {
     this.history.set(extend(this.history.value, tick));
   }
 
-  /** Arrives after the earlier ticks. A page that was here before keeps its own counts,
-   *  unless the demo was restarted in the meantime. */
+  /** Arrives after the earlier ticks. A page that was already here keeps its counts, unless the
+   *  demo was restarted in the meantime. */
   #onVisitor(id: number | null): void {
-    // The present state of the machine follows after this.
+    // The present state of the machine follows.
     this.slow.set(null);
     const now = this.latest;
     if (this.#visitor === null) this.#before = now?.calls ?? new Map();

@@ -1,4 +1,4 @@
-// Description of the demo in words, for the same story as its pictures.
+// Description of the demo in words that match its pictures.
 
 import type { CallFigures, Tick } from '../model/types';
 
@@ -7,12 +7,12 @@ export const SINGLE = 'single:wifi';
 
 const TITLES: Readonly<Record<string, string>> = { wifi: 'WiFi', lte: 'LTE' };
 
-/** A link as people write it. */
+/** Returns the name of a link as people write it. */
 export function titleOf(link: string): string {
   return TITLES[link] ?? link;
 }
 
-/** The effect of the links on both calls, in a sentence or two. */
+/** Returns the effect of the links on both calls, in a sentence or two. */
 export function storyOf({ links, calls }: Tick): string {
   const [weft, single] = [calls.get(WEFT), calls.get(SINGLE)];
   const alive = links.filter((link) => link.up).map((link) => titleOf(link.name));

@@ -6,13 +6,13 @@ import { notes } from '../view/links';
 import { Brand, Notice, ProblemPage, StateMark } from '../view/parts';
 import { readJoinState, type JoinedLink, type JoinState, type LinkUse } from './state';
 
-/** Polling interval, ms: the program updates its figures as often. */
+/** Polling interval, ms; the program updates its figures as often. */
 const EVERY_MS = 1_000;
 
 /** Pause between two pictures of a camera, ms. */
 const PICTURE_MS = 150;
 
-/** Failed polls after which the program counts as gone. */
+/** Number of failed polls after which the program counts as gone. */
 const MOST_MISSES = 3;
 
 const USES: readonly (readonly [LinkUse, string])[] = [
@@ -108,7 +108,7 @@ export function JoinPage() {
   );
 }
 
-/** Pictures one after the other, a few each second: enough to see who is there. */
+/** Shows pictures one after another, a few per second: enough to see who is there. */
 function LivePicture({ path, label }: { readonly path: string; readonly label: string }) {
   const [number, setNumber] = useState(0);
   const next = (pause: number) => (): void => {
@@ -118,7 +118,7 @@ function LivePicture({ path, label }: { readonly path: string; readonly label: s
   return <img src={source} alt={label} onLoad={next(PICTURE_MS)} onError={next(EVERY_MS)} />;
 }
 
-/** Words without a connection. */
+/** Texts shown without a connection. */
 const ABSENT = {
   join: { error: 'Not connected to the server.', remedy: 'weft keeps trying over every link that is on.', temporary: true },
   call: { error: 'No browser is connected.', remedy: 'Open the first address that weft call has printed.', temporary: true },

@@ -1,4 +1,4 @@
-// State of `weft join` or `weft call`, as the page beside the sender shows it.
+// State of `weft join` or `weft call` for the page beside the sender.
 
 import { readLinks, type Link } from '../model/types';
 
@@ -25,7 +25,7 @@ export interface JoinState {
   readonly cameras: SwitchState;
   /** Recording of the others. */
   readonly recording: SwitchState;
-  /** Fault of the recording; null if there is none. */
+  /** Fault of the recording; null without a fault. */
   readonly recordingError: string | null;
   readonly others: readonly string[];
   /** Number of own cameras. */
@@ -33,7 +33,7 @@ export interface JoinState {
   readonly pictures: readonly JoinPicture[];
 }
 
-/** A camera of somebody else. */
+/** Camera of another participant. */
 export interface JoinPicture {
   readonly participant: string;
   readonly camera: number;
@@ -50,7 +50,7 @@ function readSwitch(value: unknown): SwitchState {
   return value === 'on' || value === 'off' ? value : 'none';
 }
 
-/** Reads the state; null without a valid token. */
+/** Reads the state; null if the token is invalid. */
 export function readJoinState(value: unknown): JoinState | null {
   const from = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   if (typeof from['title'] !== 'string') return null;

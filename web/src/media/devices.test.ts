@@ -3,7 +3,7 @@ import { capture, devicesOf, presentOf } from './devices';
 
 const stream = {} as MediaStream;
 
-/** Devices that give what `allowed` says and throw `error` for anything else. */
+/** Devices that grant what `allowed` permits and throw `error` for anything else. */
 function devices(allowed: (constraints: MediaStreamConstraints) => boolean, error: string) {
   const asked: string[] = [];
   return {

@@ -4,7 +4,7 @@ import type { Problem } from '../model/problem';
 
 export interface Captured {
   readonly stream: MediaStream | null;
-  /** Reason why something is missing, if it is. */
+  /** Reason why a device is missing, if one is. */
   readonly problem: Problem | null;
 }
 
@@ -17,21 +17,21 @@ const VIDEO: MediaTrackConstraints = {
 };
 const AUDIO: MediaTrackConstraints = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
-/** Requests both, then whatever is available. Never throws. */
+/** Requests both, then whichever is available. Never throws. */
 export async function capture(devices: Devices, secure: boolean): Promise<Captured> {
   if (devices === undefined) return { stream: null, problem: secure ? noDevices : insecure };
   try {
     return { stream: await devices.getUserMedia({ video: VIDEO, audio: AUDIO }), problem: null };
   } catch (thrown) {
     const problem = captureProblem(thrown);
-    // Refused by the person: another request would only annoy.
+    // Refused by the person, so another request would only annoy.
     if (problem === notAllowed) return { stream: null, problem };
     for (const half of [{ audio: AUDIO }, { video: VIDEO }]) {
       try {
         const stream = await devices.getUserMedia(half);
         return { stream, problem: 'audio' in half ? noCamera(thrown) : noMicrophone(thrown) };
       } catch {
-        // The next half, or nothing.
+        // Continues with the next kind.
       }
     }
     return { stream: null, problem };
@@ -52,7 +52,7 @@ export async function captureOne(devices: Devices, kind: Kind, id: string | null
   }
 }
 
-/** Camera, microphone or loudspeaker to choose. */
+/** Camera, microphone or loudspeaker to choose from. */
 export interface Device {
   readonly id: string;
   readonly name: string;
@@ -67,7 +67,7 @@ export function devicesOf(all: readonly Pick<MediaDeviceInfo, 'kind' | 'deviceId
     .map((each, place) => ({ id: each.deviceId, name: each.label || `${NAMES[kind]} ${place + 1}` }));
 }
 
-/** Id of the device in use, or else of the one chosen last, if it is still plugged in. */
+/** Returns the id of the device in use, or of the last chosen one, if it is still plugged in. */
 export function presentOf(devices: readonly Device[], used: string | undefined, kept: string | null): string | null {
   const isPresent = (id: string | null | undefined): boolean => devices.some((device) => device.id === id);
   return [used, kept].find(isPresent) ?? null;

@@ -1,8 +1,8 @@
 // Detection of new frames in a video element.
 
-/** Calls `onFrame` with the time of each frame until the returned function is called.
- *  Frames that arrived earlier belong to what the element played before, and do not
- *  count; only some browsers tell. */
+/** Calls `onFrame` with the time of each frame until the returned function is called. Frames that
+ *  arrived earlier belong to the element's previous content and do not count; only some browsers
+ *  report their arrival. */
 export function watchFrames(video: HTMLVideoElement, onFrame: (now: number) => void): () => void {
   return 'requestVideoFrameCallback' in video ? byCallback(video, onFrame) : byCounting(video, onFrame);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FreezeMeter } from './freeze';
 
-/** Frames every `step` ms from `from` on; returns the time of the last. */
+/** Sends frames every `step` ms from `from`; returns the time of the last. */
 function run(meter: FreezeMeter, from: number, count: number, step: number): number {
   for (let frame = 0; frame < count; frame += 1) meter.onFrame(from + frame * step);
   return from + (count - 1) * step;

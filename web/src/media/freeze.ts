@@ -1,11 +1,11 @@
 // Freezes from the viewer's perspective, computed from the times of frames.
 
-/** Frames in the mean interval. The statistic of the W3C (webrtc-stats,
- *  freezeCount) takes the mean of the last 30 frames before the freeze. */
+/** Number of frames in the mean interval. The W3C's statistic (webrtc-stats, freezeCount) uses the
+ *  mean of the last 30 frames before the freeze. */
 const WINDOW = 30;
 
-/** A gap is a freeze from max(3 δ, δ + 150 ms) on, δ the mean interval
- *  (webrtc-stats, freezeCount). */
+/** A gap of at least max(3 δ, δ + 150 ms) is a freeze, where δ is the mean interval (webrtc-stats,
+ *  freezeCount). */
 const FACTOR = 3;
 const MARGIN_MS = 150;
 
@@ -49,7 +49,7 @@ export class FreezeMeter {
     this.#forget(now);
   }
 
-  /** Starts a new playback, without a picture so far. */
+  /** Starts a new playback, without a picture yet. */
   begin(): void {
     this.interrupt();
     this.#seen = false;
@@ -76,7 +76,7 @@ export class FreezeMeter {
   }
 
   #threshold(): number {
-    // Before a mean exists, use that of a slow picture, 10 a second.
+    // Until a mean exists, uses that of a slow picture, 10 a second.
     const mean =
       this.#intervals.length === 0 ? 100 : this.#intervals.reduce((sum, each) => sum + each, 0) / this.#intervals.length;
     return Math.max(FACTOR * mean, mean + MARGIN_MS);

@@ -1,4 +1,4 @@
-// Several sounds as one track: our connection sends a single one.
+// Several sounds as one track, because our connection sends only one.
 
 export interface Mix {
   readonly track: MediaStreamTrack;

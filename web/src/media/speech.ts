@@ -1,14 +1,15 @@
 // Speech detection from audio levels.
 
-/** Threshold of speech, 0 to 1: -30 dBov, the level of a low voice close to a microphone. Chosen by us. */
+/** Threshold of speech, 0 to 1: -30 dBov, the level of a quiet voice close to a microphone. Chosen
+ *  by us. */
 const SPEECH = 0.0316;
 
-/** Pauses between words that do not count as silence, ms. Chosen by us. */
+/** Maximum pause between words, ms, that does not count as silence. Chosen by us. */
 const HOLD_MS = 700;
 
 /**
- * Polling interval of audio levels, ms: within a syllable, and not a divisor of
- * half a second, in which a rhythm could hide. Chosen by us.
+ * Polling interval of audio levels, ms: shorter than a syllable, and not a divisor of half a
+ * second, in which a rhythm could hide. Chosen by us.
  */
 export const LISTEN_MS = 110;
 
@@ -16,17 +17,17 @@ export const LISTEN_MS = 110;
 export interface Level {
   /** From 0 to 1. */
   readonly level: number;
-  /** Time of the packet that it comes from, in ms of any clock; null if it was measured. */
+  /** Time of the packet with the level, in ms of any clock; null if it was measured. */
   readonly packet: number | null;
 }
 
-/** Turns audio levels into a speaking state. */
+/** Converts audio levels to a speaking state. */
 export class SpeechMeter {
   #until = Number.NEGATIVE_INFINITY;
   #packet: number | null = null;
 
-  /** Updates with a level, null if unknown; `now` in ms of a monotonic clock. A packet counts
-   *  once: the server stops sending sounds that are not among the loudest. */
+  /** Updates with a level, null if unknown; `now` is in ms of a monotonic clock. A packet counts
+   *  once, because the server stops sending sounds that are not among the loudest. */
   at(now: number, heard: Level | null): boolean {
     const fresh = heard !== null && (heard.packet === null || heard.packet !== this.#packet);
     this.#packet = heard?.packet ?? null;
@@ -35,7 +36,8 @@ export class SpeechMeter {
   }
 }
 
-/** Audio level of the received sound: as reported by its sender (RFC 6464), otherwise measured. */
+/** Returns the audio level of the received sound: as reported by its sender (RFC 6464), otherwise
+ *  measured. */
 export async function levelOf(sound: Pick<RTCRtpReceiver, 'getSynchronizationSources' | 'getStats'>): Promise<Level | null> {
   const [told] = sound.getSynchronizationSources();
   if (told?.audioLevel !== undefined) return { level: told.audioLevel, packet: told.timestamp };

@@ -1,15 +1,15 @@
 // Every failure is a sentence and a remedy.
 
 export interface Problem {
-  /** Problem, a sentence. */
+  /** Problem as a sentence. */
   readonly error: string;
-  /** Remedy for the person, a sentence. */
+  /** Remedy for the person as a sentence. */
   readonly remedy: string;
   /** False if an automatic retry cannot help. */
   readonly temporary: boolean;
 }
 
-/** A `Problem` as an exception. */
+/** `Problem` as an exception. */
 export class ProblemError extends Error {
   readonly problem: Problem;
 
@@ -37,7 +37,7 @@ export async function problemOf(response: Response, doing: string): Promise<Prob
   try {
     body = await response.json();
   } catch {
-    // Not JSON: use the generic sentence below.
+    // Not JSON; the generic sentence below is used.
   }
   const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const temporary = isTemporary(response.status);
@@ -55,7 +55,7 @@ export async function problemOf(response: Response, doing: string): Promise<Prob
 
 export function problemFrom(thrown: unknown): Problem {
   if (thrown instanceof ProblemError) return thrown.problem;
-  // Thrown by fetch without a connection. That of a frame has a class of its own.
+  // Thrown by fetch without a connection. A frame's error has a separate class.
   if ((thrown as { name?: unknown } | null | undefined)?.name === 'TypeError') return unreachable;
   return {
     error: `Something unexpected happened: ${thrown instanceof Error ? thrown.message : String(thrown)}.`,
@@ -64,7 +64,7 @@ export function problemFrom(thrown: unknown): Problem {
   };
 }
 
-/** Missing feature of this browser that every call needs, or null. */
+/** Returns the feature required by every call that this browser lacks, or null. */
 export function missingInBrowser(scope: { readonly RTCPeerConnection?: unknown }): Problem | null {
   if (typeof scope.RTCPeerConnection === 'function') return null;
   return {

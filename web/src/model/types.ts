@@ -1,5 +1,5 @@
-// Messages of the server, and the readers that parse them from unknown JSON. A
-// reader never throws: unreadable parts become a neutral value or null.
+// Messages of the server, and the readers that parse them from unknown JSON. A reader
+// never throws; unreadable parts become a neutral value or null.
 
 export type LinkState = 'up' | 'suspect' | 'down';
 
@@ -15,9 +15,9 @@ export interface Link {
   readonly metered: boolean;
   /** Whether it is used only while no other link works. */
   readonly backup: boolean;
-  /** Rest of its budget; null if it has none. */
+  /** Remaining budget; null if it has none. */
   readonly budgetLeftMb: number | null;
-  /** Reason in a word why it carries nothing; null if it works, or the reason is unknown. */
+  /** Reason in one word why it carries no packets; null if it works, or the reason is unknown. */
   readonly trouble: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface Camera {
   readonly name: string | null;
   /** Whether it is a shared screen. */
   readonly screen: boolean;
-  /** Whether it sends nothing, and only keeps its place before one that is on. */
+  /** Whether it sends nothing, and only keeps its place before a camera that is on. */
   readonly off: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Publishing {
   readonly audio: boolean;
 }
 
-/** State of a participant's own upload; `none` also for older servers that do not report it. */
+/** State of a participant's own upload; `none` also for older servers, which do not report it. */
 export type Upload = 'not_allowed' | 'none' | 'connected' | 'lost';
 
 export interface Participant {
@@ -54,11 +54,11 @@ export interface Participant {
   readonly moderator: boolean;
   /** Place in the order of raised hands; null while the hand is down. */
   readonly hand: number | null;
-  /** Id of the same person on the server that they have moved from; null for others. */
+  /** Id of the same person on their previous server; null for others. */
   readonly succeeds: string | null;
 }
 
-/** Settings of a room by its moderators. */
+/** Settings of a room, made by its moderators. */
 export interface Settings {
   readonly locked: boolean;
   readonly waitingRoom: boolean;
@@ -66,7 +66,7 @@ export interface Settings {
   readonly recorded: boolean;
 }
 
-/** Somebody who waits to be admitted. */
+/** Participant who waits for admission. */
 export interface Waiting {
   readonly id: string;
   readonly name: string;
@@ -101,14 +101,14 @@ export interface Welcome {
   readonly iceServers: readonly RTCIceServer[];
 }
 
-/** Use of a media section of the connection on which we receive a room. */
+/** Use of a media section of our receiving connection. */
 export interface Line {
   /** Identification of the media section (RFC 9143). */
   readonly mid: string;
   readonly participant: string;
-  /** Place of the camera among its owner's; null for sound. */
+  /** Index of the camera among its owner's; null for sound. */
   readonly camera: number | null;
-  /** Whether the server sends no picture, because the connection is too slow for it. */
+  /** Whether the server sends no picture because the connection is too slow. */
   readonly paused: boolean;
 }
 
@@ -134,7 +134,7 @@ export interface CallFigures {
   readonly freezeCount: number | null;
   readonly e2eMs: number | null;
   readonly throughputMbps: number | null;
-  /** Pixels of the newest picture. */
+  /** Width of the newest picture in pixels. */
   readonly width: number | null;
   readonly height: number | null;
 }
@@ -146,9 +146,9 @@ export interface Setting {
   readonly choices: readonly string[];
 }
 
-/** One sample of the demo, four a second. */
+/** Sample of the demo, four a second. */
 export interface Tick {
-  /** Seconds since the demo started. */
+  /** Seconds since the start of the demo. */
   readonly t: number;
   readonly phase: string;
   readonly links: readonly DemoLink[];
@@ -208,7 +208,7 @@ function readCamera(value: unknown): Camera {
   return { name: name === '' ? null : name, screen: from?.['screen'] === true, off: from?.['off'] === true };
 }
 
-/** Maximum number of pictures per participant: as many as the server forwards. */
+/** Maximum number of pictures per participant: the limit of the server. */
 const MAX_CAMERAS = 4;
 
 export function readPublishing(value: unknown): Publishing {
@@ -240,7 +240,7 @@ export function readParticipant(value: unknown): Participant | null {
   };
 }
 
-/** Latest time that a `Date` can be (ECMA-262, section 21.4.1.1). */
+/** Latest time that a `Date` supports (ECMA-262, section 21.4.1.1). */
 const LATEST = 8.64e15;
 
 export function readChatMessage(value: unknown): ChatMessage | null {
@@ -263,7 +263,7 @@ export function readRecordingError(value: unknown): string | null {
 
 /** Server of the cluster to move to. */
 export interface Destination {
-  /** Origin of its address. */
+  /** Origin of its URL. */
   readonly url: string;
   /** Token for it; null if it requires none. */
   readonly token: string | null;
@@ -279,12 +279,12 @@ export function readMove(value: unknown): Destination | null {
   }
 }
 
-/** Reads the `cluster` event of a room: whether the server hears the other servers. */
+/** Reads the `cluster` event of a room: whether the server is connected to the other servers. */
 export function readReachable(value: unknown): boolean {
   return fields(value)?.['reachable'] !== false;
 }
 
-/** Reads the `queue` event of a room: everybody who waits to be admitted. */
+/** Reads the `queue` event of a room: all participants who wait for admission. */
 export function readQueue(value: unknown): Waiting[] {
   return list(fields(value)?.['waiting'], (each) => {
     const id = readId(each);
@@ -292,7 +292,7 @@ export function readQueue(value: unknown): Waiting[] {
   });
 }
 
-/** Reads the `history` event of a room: messages that we have not had, the oldest first. */
+/** Reads the `history` event of a room: messages that we do not have, the oldest first. */
 export function readHistory(value: unknown): ChatMessage[] {
   return list(fields(value)?.['messages'], readChatMessage);
 }
@@ -342,7 +342,7 @@ export function readLinksOf(value: unknown): { readonly id: string; readonly lin
   return { id: from['id'], links: readLinks(from['links']) };
 }
 
-/** Reads the `visitor` event of the demo: the number under which links are cut. */
+/** Reads the `visitor` event of the demo: the number by which links are cut. */
 export function readVisitor(value: unknown): number | null {
   return figure(fields(value)?.['id']);
 }
@@ -355,7 +355,7 @@ export interface Slow {
   readonly smaller: string | null;
 }
 
-/** Reads the `slow` event of the demo; null when the machine keeps up again. */
+/** Reads the `slow` event of the demo; null if the machine keeps up again. */
 export function readSlow(value: unknown): Slow | null {
   const from = fields(value);
   const missed = figure(from?.['missed']);
@@ -372,11 +372,11 @@ function readLine(value: unknown): Line | null {
   return { mid, participant, camera, paused: from['paused'] === true };
 }
 
-/** News about the connection on which we receive a room. */
+/** News about our receiving connection. */
 export interface ReceptionNews {
   /** Id of the connection on the server; empty in the answer to a request on it. */
   readonly resource: string;
-  /** All lines that carry something; null if the message does not tell. */
+  /** All lines that carry a track; null if the message has no list. */
   readonly lines: readonly Line[] | null;
   /** Offer of the server that waits for our answer. */
   readonly offer: string | null;
@@ -392,7 +392,7 @@ export function readReception(value: unknown): ReceptionNews {
   };
 }
 
-/** Encodings to send of each picture, in the order in which they were offered. */
+/** Encodings of each picture to send, in the order of the offer. */
 export interface Wanted {
   /** Id of our publication on the server. */
   readonly resource: string;

@@ -9,9 +9,9 @@ import { useStore } from '../view/hooks';
 import { sentences } from '../view/parts';
 import { Panel } from './panel';
 
-/** Longest message in characters, as the server takes it. */
+/** Maximum length of a message in characters: the server's limit. */
 const LONGEST = 2_000;
-/** Remaining characters from which their number is shown. */
+/** Number of remaining characters below which it is shown. */
 const NEARLY = 200;
 
 interface ChatProps {
@@ -27,7 +27,7 @@ export function Chat({ presence, outbox, onClose }: ChatProps) {
   const follows = useRef(true);
   useEffect(() => {
     const element = log.current;
-    // Somebody who reads further up stays there.
+    // The position of a reader who has scrolled up does not change.
     if (element !== null && follows.current) element.scrollTop = element.scrollHeight;
   }, [chat, waiting.length]);
   const onScroll = (): void => {

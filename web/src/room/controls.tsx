@@ -1,4 +1,5 @@
-// Buttons of our own camera and microphone, before and in a room or call, and of the view.
+// Buttons for our own camera and microphone, before and in a room or call, and for the
+// view.
 
 import type { ComponentChildren } from 'preact';
 import { Camera, Microphone, Screen, View } from '../view/icons';

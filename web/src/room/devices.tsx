@@ -12,7 +12,7 @@ interface DevicesButtonProps {
   readonly cameras: Choice | null;
   /** Null if we send no sound. */
   readonly microphones: Choice | null;
-  /** Our own media, which make the browser list the devices. */
+  /** Our own media; access to it makes the browser list the devices. */
   readonly stream: MediaStream | null;
   readonly soundOn: boolean;
 }
@@ -40,13 +40,13 @@ export function DevicesButton({ cameras, microphones, stream, soundOn }: Devices
   );
 }
 
-/** Loudspeakers; null where the browser does not let a page choose one. */
+/** Loudspeakers; null if the browser does not let a page choose one. */
 function useSpeakers(access: MediaStream | null): Choice | null {
   const devices = useDevices('audiooutput', access);
   const chosen = useStore(loudspeaker);
   const gone = chosen !== '' && devices.length > 0 && !devices.some(({ id }) => id === chosen);
   useEffect(() => {
-    // Unplugged: the system's own choice plays on.
+    // Unplugged: the system's choice continues to play.
     if (gone) loudspeaker.set('');
   }, [gone]);
   if (!('setSinkId' in HTMLMediaElement.prototype) || devices.length === 0) return null;
@@ -80,7 +80,7 @@ export function DeviceMenu({ label, choice, children }: DeviceMenuProps) {
 /** Interval between levels, ms. */
 const LEVEL_EVERY_MS = 50;
 
-/** Level of a normal voice that fills the meter, -20 dBov. Chosen by us. */
+/** Level of a normal voice, which fills the meter: -20 dBov. Chosen by us. */
 const FULL = 0.1;
 
 /** Level of our own sound, so that people see whether they are heard. */
@@ -92,7 +92,7 @@ export function LevelMeter({ stream }: { readonly stream: MediaStream | null }) 
     const analyser = audio.createAnalyser();
     audio.createMediaStreamSource(stream).connect(analyser);
     const samples = new Float32Array(analyser.fftSize);
-    // Some browsers measure only after the page was used.
+    // Some browsers measure only after an interaction with the page.
     const resume = (): void => void audio.resume();
     for (const use of ['pointerdown', 'keydown']) addEventListener(use, resume);
     const timer = setInterval(() => {

@@ -11,7 +11,7 @@ import { TokenPage } from './token';
 
 interface EntryProps {
   readonly room: string;
-  /** Name from the address, which joins at once; null without one. */
+  /** Name from the address, with which the page joins at once; null without one. */
   readonly name: string | null;
   readonly onLeave: () => void;
 }
@@ -42,7 +42,7 @@ export function Entry({ room, name, onLeave }: EntryProps) {
   }
 }
 
-/** Asks for access with the token in the address, then with the one that the browser has kept. */
+/** Requests access with the token in the address, then with the one stored by the browser. */
 async function accessWith(room: string, shown: string | null): Promise<Access> {
   const access = await askAccess(browserEnv(), room, shown);
   if (access.kind !== 'token' || shown === null) return access;

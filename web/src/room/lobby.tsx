@@ -1,4 +1,4 @@
-// Preview before joining: own picture and sound, and the name.
+// Preview before joining: our picture and sound, and the name.
 
 import { useState } from 'preact/hooks';
 import type { Problem } from '../model/problem';
@@ -78,7 +78,7 @@ function Preview({ own }: { readonly own: OwnMedia }) {
   );
 }
 
-/** Reason why there is neither picture nor sound of our own. */
+/** Returns the reason why we have neither picture nor sound. */
 function absence(problem: Problem | null): string {
   return problem === null ? 'Your browser asks for camera and microphone. You can also just watch.' : 'Without them you can still watch and listen.';
 }

@@ -32,7 +32,7 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   const [soundOn, setSoundOn] = useState(false);
   const latest = useRef<MediaStream | null>(null);
   const asking = useRef(false);
-  /** Last request for devices: the next one waits for it, and none is lost. */
+  /** Last request for devices. The next one waits for it, so that none is lost. */
   const last = useRef<Promise<unknown>>(Promise.resolve());
 
   const use = useCallback((next: MediaStream) => {
@@ -79,7 +79,8 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   const exchange = useCallback(
     (kind: Kind, id: string | null): Promise<boolean> => {
       const exchanged = last.current.then(async () => {
-        // Before requesting the new one: some systems open a device only once.
+        // Stops the old one before requesting the new one, because some systems open a
+        // device only once.
         for (const track of tracksOf(latest.current, kind)) track.stop();
         const track = await captureOne(navigator.mediaDevices, kind, id);
         const others = tracksOf(latest.current, kind === 'video' ? 'audio' : 'video');

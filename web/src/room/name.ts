@@ -1,4 +1,4 @@
-// Name used last time, stored in this browser only.
+// Last used name, stored only in this browser.
 
 const KEY = 'weft.name';
 

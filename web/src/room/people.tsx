@@ -36,7 +36,7 @@ export function People({ presence, session, attempt, onClose }: PeopleProps) {
   );
 }
 
-/** Lock, waiting room, and who waits. */
+/** Lock, waiting room, and waiting participants. */
 function Moderation({ presence: { settings, recordable, queue }, session: { acts }, attempt }: Pick<PeopleProps, 'presence' | 'session' | 'attempt'>) {
   return (
     <section class="moderation" aria-label="Moderation">
@@ -75,7 +75,7 @@ function Moderation({ presence: { settings, recordable, queue }, session: { acts
 
 interface PersonProps {
   readonly person: Participant;
-  /** Place among the raised hands; 0 while the hand is down. */
+  /** Position among the raised hands; 0 while the hand is down. */
   readonly place: number;
   readonly own: boolean;
   /** Whether we may moderate. */
@@ -157,7 +157,7 @@ function Rename({ name, session, onDone }: { readonly name: string; readonly ses
       onSubmit={(event) => void submit(event)}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
-        // The panel stays.
+        // The panel stays open.
         event.preventDefault();
         onDone();
       }}

@@ -20,7 +20,7 @@ import { useScreen, useSound, type OwnScreen } from './screen';
 import { RemoteTiles, screenKeys, SelfTile, tileKeys } from './tile';
 import { TileWatch } from './watch';
 
-/** Between tiles, CSS pixels. */
+/** Gap between tiles, CSS pixels. */
 const GAP = 10;
 
 interface RoomProps {
@@ -85,8 +85,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const stage = useCallback(
     (element: HTMLElement | null) => {
       setGrid(element);
-      // The form with the focus is gone: keyboard and screen reader continue
-      // here.
+      // The form that had the focus is gone; keyboard and screen reader continue here.
       element?.focus();
     },
     [setGrid],
@@ -232,7 +231,7 @@ interface WaitingPageProps {
   readonly onLeave: () => void;
 }
 
-/** Shown until a moderator lets us in; nobody sees or hears us. */
+/** Shown until a moderator admits us; nobody sees or hears us. */
 function WaitingPage({ room, problems, onLeave }: WaitingPageProps) {
   return (
     <main class="page narrow">
@@ -306,13 +305,13 @@ function useVisitLife(visit: RoomVisit): void {
   }, [visit]);
 }
 
-/** Publishes our own media as it changes. */
+/** Publishes our media whenever they change. */
 function usePublishing(visit: RoomVisit, { stream, cameraOn, soundOn }: OwnMedia, screen: OwnScreen): void {
   const publishes = useRef(false);
   const video = stream?.getVideoTracks()[0] ?? null;
   const audio = useSound(stream?.getAudioTracks()[0] ?? null, screen.sound);
   useEffect(() => {
-    // Without any media we only watch; tracks published before are withdrawn.
+    // Without any media we only watch; earlier tracks are withdrawn.
     if (video === null && audio === null && screen.track === null && !publishes.current) return;
     publishes.current = true;
     void visit.publish({ video, audio, screen: screen.track });
@@ -325,7 +324,7 @@ function usePublishing(visit: RoomVisit, { stream, cameraOn, soundOn }: OwnMedia
   );
 }
 
-/** Returns the key that came last, of those that are there and not `dismissed`. */
+/** Returns the most recent of the present keys that is not `dismissed`. */
 function useLatest(keys: readonly string[], dismissed: string | null): string | null {
   const order = useRef<readonly string[]>([]);
   const known = order.current.filter((key) => keys.includes(key));
@@ -333,7 +332,7 @@ function useLatest(keys: readonly string[], dismissed: string | null): string | 
   return order.current.filter((key) => key !== dismissed).at(-1) ?? null;
 }
 
-/** Participant whom the speaker view makes large. */
+/** Participant who is large in the speaker view. */
 function useSpeaker(presence: Presence): { readonly speaker: string | null; readonly onSpeech: (id: string, speaks: boolean) => void } {
   const [speaking, setSpeaking] = useState<ReadonlySet<string>>(new Set());
   const before = useRef<string | null>(null);

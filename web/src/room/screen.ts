@@ -1,4 +1,4 @@
-// Our shared screen, and its sound mixed with the microphone's.
+// Our shared screen, with its sound mixed with the microphone's.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { mix } from '../media/mix';
@@ -8,14 +8,14 @@ export interface OwnScreen {
   readonly track: MediaStreamTrack | null;
   /** Sound of the shared tab or system; null without. */
   readonly sound: MediaStreamTrack | null;
-  /** Begins or ends to share; null where the browser cannot. */
+  /** Starts or stops sharing; null if the browser does not support it. */
   readonly toggle: (() => void) | null;
 }
 
-/** Frames a second of a screen: text moves rarely. Chosen by us. */
+/** Frame rate of a screen: text rarely moves. Chosen by us. */
 const FRAME_RATE = 15;
 
-/** Shares a screen when asked to; failures are passed to `fail`. */
+/** Shares a screen on request; failures are passed to `fail`. */
 export function useScreen(fail: (problem: Problem) => void): OwnScreen {
   const [stream, setStream] = useState<MediaStream | null>(null);
   const latest = useRef<MediaStream | null>(null);
@@ -31,9 +31,9 @@ export function useScreen(fail: (problem: Problem) => void): OwnScreen {
       const captured = await navigator.mediaDevices.getDisplayMedia({ video: { frameRate: { max: FRAME_RATE } }, audio: true });
       const [picture] = captured.getVideoTracks();
       if (picture === undefined) return;
-      // Keeps the resolution at the cost of frames.
+      // Preserves the resolution at the expense of frames.
       picture.contentHint = 'detail';
-      // The browser's own button ends it, or the window is closed.
+      // The browser's own button stops it, or the window is closed.
       picture.addEventListener('ended', () => use(null));
       use(captured);
     } catch (thrown) {
@@ -66,7 +66,7 @@ export function useSound(microphone: MediaStreamTrack | null, screen: MediaStrea
   return mixed ?? microphone;
 }
 
-/** Problem to show; null if the person has changed their mind. */
+/** Returns the problem to show; null if the person has changed their mind. */
 export function screenProblem(thrown: unknown): Problem | null {
   const name = thrown instanceof Error ? thrown.name : '';
   if (name === 'NotAllowedError' || name === 'AbortError') return null;

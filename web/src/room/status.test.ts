@@ -12,7 +12,7 @@ it.each([
   [nothing, 'none', 'sends nothing yet'],
   [nothing, 'not_allowed', 'only watching'],
   [sound, 'connected', null],
-  // The microphone's icon says that it is muted.
+  // The microphone's icon shows that it is muted.
   [picture, 'connected', null],
 ] as const)('%j with an upload that is %s: %s', (publishing, upload, words) => {
   expect(statusOf({ publishing, upload })).toBe(words);

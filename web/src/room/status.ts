@@ -1,5 +1,5 @@
-// Short state of a participant, next to the name; null if picture and
-// microphone icon say everything.
+// Short state of a participant, next to the name; null if picture and microphone icon are
+// sufficient.
 
 import type { Participant } from '../model/types';
 
@@ -18,7 +18,7 @@ export function statusOf({ publishing, upload, muted = false }: Pick<Participant
   }
 }
 
-/** Short state of ourselves. */
+/** Returns our own short state. */
 export function ownStatus(may: 'watch' | 'take_part', sends: boolean, state: 'failed' | 'broken' | 'fine'): string {
   if (may === 'watch') return 'you, only watching';
   if (!sends) return 'you, sending nothing';

@@ -18,15 +18,15 @@ import { Signs } from './reactions';
 import { ownStatus, statusOf } from './status';
 import type { TileWatch } from './watch';
 
-/** Reason for a missing picture that the server does not send. */
+/** Reason for a picture that the server does not send. */
 const PAUSED = 'Paused: your connection is too slow.';
 
-/** Time for the server to send a camera before its codec is blamed, ms. Chosen by us:
- *  longer than it takes to negotiate a line. */
+/** Time for the server to send a camera before its codec is blamed, ms. Chosen by us: longer than
+ *  the negotiation of a line. */
 const BLAME_MS = 2_000;
 
-/** Places of the cameras with a tile: the first one, which has the sound, also while it is
- *  off, and all others that are on. */
+/** Indices of the cameras with a tile: the first one, which has the sound, even while it is off,
+ *  and all others that are on. */
 function places({ cameras }: Publishing): number[] {
   const others = [...cameras.keys()].filter((place) => place > 0 && cameras[place]?.off === false);
   return [0, ...others];
@@ -57,7 +57,7 @@ interface RemoteTilesProps {
   readonly pinned: string | null;
   /** Null if there is nothing to choose. */
   readonly onPin: ((key: string) => void) | null;
-  /** Called when the person begins or stops to speak. */
+  /** Called when the person starts or stops speaking. */
   readonly onSpeech: (id: string, speaks: boolean) => void;
 }
 
@@ -82,7 +82,7 @@ export function RemoteTiles({ person: { id, who }, received, reception, reaction
         const camera = names[place] ?? null;
         const of = publishing.cameras[place];
         return (
-          // Keyed by place: the first tile stays when a second one appears.
+          // Keyed by index, so that the first tile stays when a second one appears.
           <RemoteTile
             key={place}
             watch={watch}
@@ -127,7 +127,7 @@ interface RemoteTileProps {
   /** Whether the person publishes this camera. */
   readonly on: boolean;
   readonly received: ReceivedCamera | undefined;
-  /** Whether the sound comes with this camera. */
+  /** Whether the sound belongs to this camera. */
   readonly sounds: boolean;
   readonly label: string;
   /** State of the connection; null if it works. */

@@ -10,7 +10,7 @@ import { Brand } from '../view/parts';
 
 interface TokenPageProps {
   readonly room: string;
-  /** Problem of the token that was shown; null if there was none. */
+  /** Problem of the token that was given; null if none was given. */
   readonly problem: Problem | null;
 }
 

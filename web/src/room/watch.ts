@@ -1,5 +1,5 @@
-// Cameras on our screen and the sizes of their tiles, which decide what the
-// server sends.
+// Cameras on our screen and the sizes of their tiles, which determine what the server
+// sends.
 
 import type { ViewedCamera } from '../signal/reception';
 
@@ -11,7 +11,8 @@ export interface Tile {
   readonly height: number;
 }
 
-/** Lists tiles as the server wants them: in physical pixels, the largest first, which is the pinned one. */
+/** Lists tiles in the form that the server wants: in physical pixels, the largest first, which is
+ *  the pinned one. */
 export function viewOf(tiles: readonly Tile[], pixelRatio: number): ViewedCamera[] {
   const seen = tiles.filter(({ width, height }) => width > 0 && height > 0);
   seen.sort((one, other) => other.width * other.height - one.width * one.height);
@@ -23,7 +24,7 @@ export function viewOf(tiles: readonly Tile[], pixelRatio: number): ViewedCamera
   }));
 }
 
-/** Events of the document after which other tiles may be on the screen. */
+/** Document events after which other tiles may be on the screen. */
 const CHANGES = ['visibilitychange', 'fullscreenchange', 'enterpictureinpicture', 'leavepictureinpicture'] as const;
 
 interface Watched {
@@ -33,7 +34,7 @@ interface Watched {
   inside: boolean;
 }
 
-/** Watches tiles, and reports all that are on the screen whenever that changes. */
+/** Watches tiles, and reports all tiles on the screen whenever they change. */
 export class TileWatch {
   readonly #report: (view: readonly ViewedCamera[]) => void;
   readonly #tiles = new Map<Element, Watched>();
@@ -50,11 +51,11 @@ export class TileWatch {
     this.#report = report;
   }
 
-  /** Begins; returns the function that ends. */
+  /** Starts; returns the function that stops it. */
   run(): () => void {
     const look = (): void => this.#look();
     for (const change of CHANGES) document.addEventListener(change, look);
-    // Zooming changes the physical pixels, and may leave the CSS pixels as they are.
+    // Zooming changes the physical pixels, but may not change the CSS pixels.
     addEventListener('resize', look);
     look();
     return () => {
@@ -63,7 +64,7 @@ export class TileWatch {
     };
   }
 
-  /** Watches the tile of a camera; returns the function that ends it. */
+  /** Watches the tile of a camera; returns the function that stops it. */
   add(element: Element, participant: string, camera: number): () => void {
     this.#tiles.set(element, { participant, camera, inside: false });
     this.#moved.observe(element);
@@ -87,7 +88,7 @@ export class TileWatch {
   }
 }
 
-/** Whether the page, or the tile in full screen or in its own window, is visible. */
+/** Whether the page is visible, or the tile in full screen or in its own window. */
 function isShown(tile: Element): boolean {
   const { hidden, fullscreenElement, pictureInPictureElement } = document;
   if (pictureInPictureElement !== null && tile.contains(pictureInPictureElement)) return true;

@@ -9,14 +9,14 @@ export type May = 'watch' | 'take_part';
 
 export type Access =
   | { readonly kind: 'in'; readonly may: May }
-  /** The server requires a token; the problem is that of the shown one. */
+  /** The server requires a token; the problem is that of the given one. */
   | { readonly kind: 'token'; readonly problem: Problem | null }
   | { readonly kind: 'refused'; readonly problem: Problem };
 
 /** Validity of an invitation in hours. Chosen by us: until the call, but not forever. */
 const INVITATION_HOURS = 24;
 
-/** Asks with the given token, or else with the one that the browser has kept. Never throws. */
+/** Requests access with the given token, or with the one stored by the browser. Never throws. */
 export async function askAccess(env: Env, room: string, token: string | null): Promise<Access> {
   try {
     const response = await env.fetch(`/api/rooms/${encodeURIComponent(room)}/access`, {

@@ -1,4 +1,4 @@
-// What we do in a room besides media: chat, hand, reactions, name.
+// Our actions in a room besides media: chat, hand, reactions, name.
 
 import { problemOf, ProblemError } from '../model/problem';
 import type { Reaction } from '../model/types';
@@ -6,7 +6,7 @@ import type { Env } from './env';
 
 export class Acts {
   readonly #env: Env;
-  /** Address of this resource of the room, as ourselves. */
+  /** Returns the URL of this resource of the room, as ourselves. */
   readonly #url: (what: string) => string;
   readonly #headers: () => Record<string, string>;
 
@@ -16,7 +16,7 @@ export class Acts {
     this.#headers = headers;
   }
 
-  /** Posts a message to the chat; the server takes it once, however often it is sent. */
+  /** Posts a message to the chat; the server accepts it once, however often it is sent. */
   say(text: string, key: string): Promise<Response> {
     return this.#request('POST', 'chat', { text, key });
   }

@@ -1,6 +1,6 @@
-/** Delays between attempts, in ms. Chosen by us: the first retry is imperceptible;
- *  within a minute of a restart, a client finds the server within 3 s of its return;
- *  later ones do not harm a server that stays away. */
+/** Delays between attempts, in ms. Chosen by us: the first retry is imperceptible; within a minute
+ *  of a restart, a client finds the server within 3 s of its return; later ones do not harm a
+ *  server that stays down. */
 const FIRST_MS = 500;
 const SOON_MS = 2_000;
 const LONGEST_MS = 8_000;

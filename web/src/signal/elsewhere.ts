@@ -1,15 +1,15 @@
-// Another server of the cluster than the one that the page was loaded from.
+// Server of the cluster other than the one that the page was loaded from.
 
 import type { Destination } from '../model/types';
 import type { Env } from './env';
 
-/** Whether a page may send its token to this server: it does not leave TLS. */
+/** Whether a page may send its token to this server: the token must stay within TLS. */
 export function isSafe({ url }: Destination, page: string): boolean {
   return url.startsWith('https:') || (url.startsWith('http:') && !page.startsWith('https:'));
 }
 
-/** The environment with all requests to this server, by this `fetch`. The token is only in a
- *  header: an address would appear in logs. */
+/** The environment with all requests sent to this server by this `fetch`. The token is only in a
+ *  header, because an address would appear in logs. */
 export function envAt(env: Env, fetch: Env['fetch'], { url: server, token }: Destination): Env {
   return {
     fetch: (input, init = {}) => {

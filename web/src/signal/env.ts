@@ -3,7 +3,7 @@ import { freshFetch } from './frame';
 /** Browser features used by the signalling; tests provide their own. */
 export interface Env {
   fetch(input: string, init?: RequestInit): Promise<Response>;
-  /** `fetch` for servers that our own may know only since the page was loaded. */
+  /** `fetch` for servers that joined the cluster after the page was loaded. */
   freshFetch(): Promise<Env['fetch']>;
   newPeer(iceServers: readonly RTCIceServer[]): RTCPeerConnection;
   newStream(): MediaStream;
@@ -11,7 +11,7 @@ export interface Env {
   videoCodecs(): RTCRtpCodec[];
   /** Storage of this tab across pages; null if storage is forbidden. */
   readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
-  /** Text that no other page makes. */
+  /** Text that is unique to this page. */
   random(): string;
   /** Runs `what` after `ms`; returns a function that cancels it. */
   after(ms: number, what: () => void): () => void;

@@ -1,15 +1,15 @@
 // Requests to servers that joined the cluster after the page was loaded. The page's policy
-// (connect-src) does not name them; that of a document that is loaded now does.
+// (connect-src) does not include them; that of a document loaded now does.
 
 type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
 /** Empty document of the server that the page was loaded from. */
 const DOCUMENT = '/frame';
 
-/** Time to load it. The server may be gone. */
+/** Time limit for loading it, since the server may be gone. */
 const LOAD_MS = 2_000;
 
-/** Frames with requests of this page. They stay: to remove one would end its requests. */
+/** Frames with requests of this page. They remain, because removing one would end its requests. */
 let latest: Fetch = (input, init) => globalThis.fetch(input, init);
 
 /** Returns the `fetch` of a new frame; that of the last one, or our own, if the server that the page was loaded from does not answer. */

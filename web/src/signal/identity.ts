@@ -7,25 +7,24 @@ import type { Env } from './env';
 export interface Identity {
   readonly id: string;
   readonly secret: string;
-  /** Name that the participant chose during the call; null for the first one. */
+  /** Name chosen by the participant during the call; null for the initial one. */
   readonly name: string | null;
 }
 
-/** Header with the secret; in the address it would appear in logs. */
+/** Header with the secret; in an address it would appear in logs. */
 const SECRET = 'weft-secret';
 
 const KEY = 'weft.identity';
 
-/** Header that proves a request to be ours. */
+/** Header that proves that a request is ours. */
 export function proof(identity: Pick<Identity, 'secret'> | null): Record<string, string> {
   return identity === null || identity.secret === '' ? {} : { [SECRET]: identity.secret };
 }
 
-/** Takes the identity that an earlier page of this tab has left for this room. It is in
- *  the tab's storage only between two pages, because browsers copy that storage when a
- *  tab is duplicated or opened by a script, and a copy with the secret would take over
- *  the call of the original tab. So the copy finds nothing, and joins as a new
- *  participant. */
+/** Takes the identity that an earlier page of this tab left for this room. It is in the tab's
+ *  storage only between two pages, because browsers copy that storage when a tab is duplicated or
+ *  opened by a script, and a copy with the secret would take over the call of the original tab. The
+ *  copy therefore finds nothing, and joins as a new participant. */
 export function takeIdentity(storage: Env['storage'], room: string): Identity | null {
   try {
     const left = storage?.getItem(KEY) ?? null;

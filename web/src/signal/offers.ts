@@ -1,6 +1,6 @@
-// Offers from the server: an empty POST returns the first one, a PATCH on the
-// resource sends our answer. So the server controls ICE and can move the call
-// between links.
+// Offers from the server: an empty POST returns the first one, a PATCH on the resource
+// sends our answer. The server therefore controls ICE and can move the call between
+// links.
 
 import { ProblemError, problemOf, type Problem } from '../model/problem';
 import type { Env } from './env';
@@ -10,12 +10,13 @@ const SDP = 'application/sdp';
 
 /** First offer of a connection. */
 export interface Offered {
-  /** Address of the connection on the server. */
+  /** URL of the connection on the server. */
   readonly resource: string;
   readonly sdp: string;
 }
 
-/** Requests the first offer. A missing counterpart is a temporary refusal, because it may come. */
+/** Requests the first offer. A missing counterpart is a temporary refusal, because it may appear
+ *  later. */
 export async function requestOffer(env: Env, url: string, headers: Record<string, string>, { created }: Attempt): Promise<Offered> {
   const response = await env.fetch(url, { method: 'POST', headers: { accept: SDP, ...headers } });
   if (!response.ok) throw new ProblemError(await refusal(response));
@@ -51,14 +52,14 @@ export function withoutDecoder(offer: string, answer: string): string | null {
   return /^a=rtpmap:\d+ (VP8|H264|VP9|AV1)\//m.exec(rejected ?? '')?.[1] ?? null;
 }
 
-/** Sections of an offer that take media from us: their kinds, by id. */
+/** Returns the sections of an offer that accept media from us: their kinds, by id. */
 export function takers(offer: string): Map<string, 'audio' | 'video'> {
   const taking = sections(offer).filter((section) => /^a=recvonly\r?$/m.test(section));
   const named = taking.map((section) => [/^a=mid:(\S+)/m.exec(section)?.[1] ?? '', section.startsWith('video ') ? 'video' : 'audio'] as const);
   return new Map(named);
 }
 
-/** Media sections of a description, each from its kind on. */
+/** Returns the media sections of a description, each starting with its kind. */
 function sections(sdp: string): string[] {
   return sdp.split(/^m=/m).slice(1);
 }

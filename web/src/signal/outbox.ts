@@ -1,4 +1,4 @@
-// Messages of ours on their way to the room's chat.
+// Our messages on their way to the room's chat.
 
 import { problemFrom, problemOf, ProblemError, type Problem } from '../model/problem';
 import { Store } from '../model/store';
@@ -6,18 +6,18 @@ import { Backoff } from './backoff';
 import type { Env } from './env';
 
 export interface Outgoing {
-  /** Chosen by us: the server takes a repeated request with the same key only once. */
+  /** Chosen by us: the server accepts a repeated request with the same key only once. */
   readonly key: string;
   readonly text: string;
-  /** Id that the server gave it; null until then. */
+  /** Id assigned by the server; null until then. */
   readonly id: string | null;
   /** Reason why it waits or was refused; null while it is being sent. */
   readonly problem: Problem | null;
 }
 
-/** Sends one message after the other, and each until the server has taken or refused it. */
+/** Sends one message after another, each until the server has accepted or refused it. */
 export class Outbox {
-  /** Messages that the room's events have not brought back yet, in order. */
+  /** Messages that the room's events have not returned yet, in order. */
   readonly messages = new Store<readonly Outgoing[]>([]);
   readonly #env: Env;
   readonly #post: (text: string, key: string) => Promise<Response>;
@@ -43,7 +43,7 @@ export class Outbox {
     this.messages.set(this.messages.value.filter((each) => each.key !== key));
   }
 
-  /** Drops messages that the room has. */
+  /** Drops messages that the room already has. */
   settle(has: (id: string) => boolean): void {
     const left = this.messages.value.filter(({ id }) => id === null || !has(id));
     if (left.length < this.messages.value.length) this.messages.set(left);
@@ -75,7 +75,7 @@ export class Outbox {
     this.#sending = false;
   }
 
-  /** Tries to send; returns the time to wait in ms before the next try. */
+  /** Tries to send; returns the time in ms to wait before the next attempt. */
   async #try({ key, text }: Outgoing): Promise<number | null> {
     try {
       const response = await this.#post(text, key);
@@ -86,7 +86,7 @@ export class Outbox {
         return null;
       }
       const problem = await problemOf(response, 'take the message');
-      // Unknown until the event stream has joined again.
+      // The room is unknown until the event stream has joined again.
       const temporary = problem.temporary || response.status === 404;
       this.#set(key, { problem: { ...problem, temporary } });
       const seconds = Number(response.headers.get('retry-after') ?? NaN);

@@ -7,7 +7,8 @@ import { Store } from '../model/store';
 import { Backoff } from './backoff';
 import type { Env } from './env';
 
-/** Time from the answer to a working transport. Chosen by us: many times a handshake over a slow mobile link. */
+/** Time limit from the answer to a working transport. Chosen by us: many times a handshake over a
+ *  slow mobile link. */
 const CONNECT_MS = 15_000;
 
 /** Time for a silent transport to recover by itself. Chosen by us: longer than weft
@@ -78,18 +79,18 @@ export class PeerSession {
     void this.#attempt(running);
   }
 
-  /** Ends permanently and tells the server; also works while the page is left. */
+  /** Ends permanently and notifies the server; also works while the page is being left. */
   close(): void {
     this.#end();
     this.state.set({ kind: 'closed' });
   }
 
-  /** The server has ended the connection with this name: tries again, if it is the present one. */
+  /** The server has ended the connection with this name; reconnects if it is the present one. */
   onEnded(resource: string): void {
     if (this.resource?.endsWith(`/${resource}`) === true) this.#retry(interrupted);
   }
 
-  /** Gives the present connection up because of what went wrong on it, and tries again. */
+  /** Abandons the present connection because of this error, and reconnects. */
   fail(thrown: unknown): void {
     if (this.#running !== null) this.#retry(problemFrom(thrown));
   }
@@ -162,15 +163,15 @@ export class PeerSession {
     this.#running = null;
     running.peer.onconnectionstatechange = null;
     running.peer.close();
-    // Let a first request finish, so that `created` learns of the server's
-    // resource and deletes it.
+    // Lets a first request finish, so that `created` learns of the server's resource and
+    // deletes it.
     if (running.resource === null) return;
     running.abort.abort();
     this.#remove(running.resource);
   }
 
   #remove(resource: string): void {
-    // keepalive: also while the page is being left. The answer does not matter;
+    // keepalive: also while the page is being left. The answer does not matter, because
     // the server times out silent connections anyway.
     void this.#env.fetch(resource, { method: 'DELETE', keepalive: true }).catch(() => undefined);
   }
@@ -182,7 +183,7 @@ const interrupted: Problem = {
   temporary: true,
 };
 
-/** Resolves when the candidates are complete, or enough time has passed for the local ones. */
+/** Resolves when the candidates are complete, or after enough time for the local ones. */
 export function gathered(peer: RTCPeerConnection, env: Env): Promise<void> {
   if (peer.iceGatheringState === 'complete') return Promise.resolve();
   return new Promise((resolve) => {
@@ -198,7 +199,7 @@ export function gathered(peer: RTCPeerConnection, env: Env): Promise<void> {
   });
 }
 
-/** Resource in a `Location` header, relative to the request. */
+/** Returns the resource in a `Location` header, relative to the request. */
 export function locate(location: string, request: string): string {
   const here = 'http://weft.invalid';
   const url = new URL(location, new URL(request, here));

@@ -9,7 +9,7 @@ export interface Presence {
   readonly secret: string;
   /** Participants in order of arrival. */
   readonly participants: ReadonlyMap<string, Participant>;
-  /** Persons of participants who have moved from another server: the id that they first had. */
+  /** Persons behind participants who have moved from another server: their initial id. */
   readonly persons: ReadonlyMap<string, string>;
   /** Chat, the oldest message first. */
   readonly chat: readonly ChatMessage[];
@@ -18,7 +18,7 @@ export interface Presence {
   readonly recordable: boolean;
   /** Latest failure of the recording; for moderators. */
   readonly recordingFailed: string | null;
-  /** People who wait to be admitted; empty unless we may moderate. */
+  /** People who wait for admission; empty unless we may moderate. */
   readonly queue: readonly Waiting[];
   /** Whether the server knows the participants on the other servers of its cluster. */
   readonly complete: boolean;
@@ -26,7 +26,8 @@ export interface Presence {
 
 export const nobody: Presence = { self: null, secret: '', participants: new Map(), persons: new Map(), chat: [], settings: readSettings(null), recordable: false, recordingFailed: null, queue: [], complete: true };
 
-/** Messages that the page keeps. Chosen by us: more than the server has for newcomers. */
+/** Maximum number of messages that the page keeps. Chosen by us: more than the server keeps for
+ *  newcomers. */
 const MOST_MESSAGES = 1_000;
 
 /** Returns the next state; the same object if the event changes nothing or is invalid. */
@@ -90,37 +91,38 @@ function withParticipant(presence: Presence, participant: Participant): Presence
   return { ...presence, participants, persons: withPerson(presence.persons, participant) };
 }
 
-/** Keeps the persons also of those who have left: messages in the chat are theirs. */
+/** Keeps the persons of those who have left too, because messages in the chat are theirs. */
 function withPerson(persons: Presence['persons'], { id, succeeds }: Participant): Presence['persons'] {
   if (succeeds === null || persons.has(id)) return persons;
   return new Map(persons).set(id, persons.get(succeeds) ?? succeeds);
 }
 
-/** Id of the person behind a participant: stays the same while they move between servers. */
+/** Returns the id of the person behind a participant, which does not change when they move between
+ *  servers. */
 export function personOf({ persons }: Presence, id: string): string {
   return persons.get(id) ?? id;
 }
 
-/** The chat with these messages, each once. */
+/** Returns the chat with these messages, each once. */
 function withMessages(chat: readonly ChatMessage[], more: readonly ChatMessage[]): readonly ChatMessage[] {
   const known = new Set(chat.map(({ id }) => id));
   const added = more.filter(({ id }) => !known.has(id));
   return added.length === 0 ? chat : [...chat, ...added].slice(-MOST_MESSAGES);
 }
 
-/** Whether a participant is ourselves, here or on a server that we have moved from. */
+/** Whether a participant is ourselves, here or on a former server. */
 export function isOwn(presence: Presence, id: string): boolean {
   return presence.self !== null && personOf(presence, id) === personOf(presence, presence.self);
 }
 
-/** Somebody in the room. */
+/** Person in the room. */
 export interface Person {
   readonly id: string;
-  /** The participant that stands for them, of two while they move to another server. */
+  /** Participant that represents them; one of two while they move to another server. */
   readonly who: Participant;
 }
 
-/** Everybody in the room, each once, in order of arrival. */
+/** Returns all people in the room, each once, in order of arrival. */
 export function everybody(presence: Presence): Person[] {
   const all = new Map<string, Participant>();
   for (const who of presence.participants.values()) {
@@ -136,18 +138,18 @@ function publishes({ publishing: { cameras, audio } }: Participant): boolean {
   return cameras.length > 0 || audio;
 }
 
-/** Everybody with a raised hand, in the order of raising. */
+/** Returns the people with a raised hand, in the order of raising. */
 export function hands(presence: Presence): Person[] {
   const raised = everybody(presence).filter(({ who }) => who.hand !== null);
   return raised.sort((a, b) => (a.who.hand ?? 0) - (b.who.hand ?? 0));
 }
 
-/** Everybody except ourselves. */
+/** Returns all people except ourselves. */
 export function others(presence: Presence): Person[] {
   return everybody(presence).filter(({ who }) => !isOwn(presence, who.id));
 }
 
-/** Announcement of a change for listeners, in short sentences. */
+/** Returns the announcement of a change for screen readers, in short sentences. */
 export function news(before: Presence, after: Presence): string[] {
   if (before.self === null) return [];
   const said: string[] = [];

@@ -1,27 +1,27 @@
-// Media of everybody, as the lines of our connections carry it. While somebody moves to
-// another server, two lines carry the same camera: the later one is taken as soon as its
-// picture comes, so nobody sees a gap.
+// Media of all participants, as carried by the lines of our connections. While somebody
+// moves to another server, two lines carry the same camera; the later one is used as soon
+// as its picture arrives, so that nobody sees a gap.
 
 import { Store } from '../model/store';
 import type { Line } from '../model/types';
 import type { Env } from './env';
 import { isOwn, nobody, personOf, type Presence } from './presence';
 
-/** Picture of a camera as it arrives; another object each time another source or line begins. */
+/** Picture of a camera as it arrives; a new object whenever another source or line starts. */
 export interface ReceivedCamera {
-  /** Stays the same while its tracks change. That of the first camera has the sound. */
+  /** Stays the same while its tracks change. The stream of the first camera has the sound. */
   readonly stream: MediaStream;
   /** Track of the picture; null while none is sent. */
   readonly track: MediaStreamTrack | null;
-  /** Whether the server sends no picture, because the connection is too slow for it. */
+  /** Whether the server sends no picture because the connection is too slow. */
   readonly paused: boolean;
-  /** Another object whenever one picture ends before the next one comes. */
+  /** A new object whenever one picture ends before the next one arrives. */
   readonly picture: object;
 }
 
 /** Media of a person. */
 export interface Received {
-  /** By the camera's place; the first one exists also without a picture. */
+  /** By the camera's index; the first one exists even without a picture. */
   readonly cameras: ReadonlyMap<number, ReceivedCamera>;
   /** Receiver of the sound, for its level; null without sound. */
   readonly sound: RTCRtpReceiver | null;
@@ -46,17 +46,17 @@ interface Share {
   readonly sound: Candidate[];
 }
 
-/** Interval of looking whether a later line carries anything yet, ms. Chosen by us: a few
- *  frames, and the former line carries the same for seconds. */
+/** Interval of checks whether a later line carries media yet, ms. Chosen by us: a few frames, and
+ *  the former line carries the same for seconds. */
 const LOOK_MS = 100;
 
-/** Received media by person. Only what a new list of lines changes is replaced. */
+/** Received media by person. Replaces only what a new list of lines changes. */
 export class ReceivedMedia {
   readonly all = new Store<ReadonlyMap<string, Received>>(new Map());
   readonly #env: Env;
-  /** By connection, the latest last: while we move, there are two. */
+  /** By connection, the latest last; there are two during a move. */
   readonly #sources = new Map<object, Source>();
-  /** Receivers whose media comes, of those that others stood in for. */
+  /** Receivers whose media has arrived, among those that others replaced for a while. */
   readonly #comes = new WeakSet<RTCRtpReceiver>();
   #presence = nobody;
   #chosen: Candidate[] = [];
@@ -66,7 +66,7 @@ export class ReceivedMedia {
     this.#env = env;
   }
 
-  /** Sets who is in the room, and which participants are one person. */
+  /** Sets the participants in the room, and which of them are the same person. */
   setPresence(presence: Presence): void {
     const { participants, persons } = this.#presence;
     const same = presence.self === this.#presence.self && presence.persons === persons && presence.participants.size === participants.size;
@@ -74,7 +74,7 @@ export class ReceivedMedia {
     if (!same) this.#choose();
   }
 
-  /** Takes all lines of a connection that carry something; those without a receiver yet are left out. */
+  /** Applies all lines of a connection that carry media; omits those without a receiver yet. */
   apply(source: object, lines: readonly Line[], receiverOf: (mid: string) => RTCRtpReceiver | null): void {
     this.#sources.set(source, { lines, receiverOf });
     this.#choose();
@@ -85,7 +85,7 @@ export class ReceivedMedia {
     if (this.#sources.delete(source)) this.#choose();
   }
 
-  /** Whether everything comes from this connection. */
+  /** Whether all media come from this connection. */
   isAllFrom(source: object): boolean {
     return this.#chosen.every((candidate) => candidate.source === source);
   }
@@ -106,13 +106,14 @@ export class ReceivedMedia {
     if (after.size !== before.size || [...after].some(([id, received]) => before.get(id) !== received)) this.all.set(after);
   }
 
-  /** Looks which of these receivers have got anything. */
+  /** Checks which of these receivers have received media. */
   async #look(rivals: readonly RTCRtpReceiver[]): Promise<void> {
     for (const rival of rivals) if (await hasMedia(rival)) this.#comes.add(rival);
     this.#choose();
   }
 
-  /** Candidates by person. We are not among them: the other server sends us what we publish at one. */
+  /** Returns the candidates by person, without ourselves: the other server sends us what we publish
+   *  at one. */
   #shares(): Map<string, Share> {
     const presence = this.#presence;
     const arrivals = [...presence.participants.keys()];
@@ -132,7 +133,7 @@ export class ReceivedMedia {
     return shares;
   }
 
-  /** Returns the latest candidate whose media comes; adds later ones to `rivals`. */
+  /** Returns the latest candidate whose media has arrived; adds later ones to `rivals`. */
   #best(candidates: readonly Candidate[], present: MediaStreamTrack | null, rivals: RTCRtpReceiver[]): Candidate | undefined {
     const usable = candidates.filter(({ receiver, paused }) => receiver !== null && !paused);
     const best = usable.find(({ receiver }) => receiver !== null && (receiver.track === present || this.#comes.has(receiver))) ?? usable[0] ?? candidates[0];
@@ -166,7 +167,7 @@ export class ReceivedMedia {
   }
 }
 
-/** Whether a receiver has got a whole picture, or any sound. */
+/** Whether a receiver has received a complete picture, or any sound. */
 async function hasMedia(receiver: RTCRtpReceiver): Promise<boolean> {
   const report = await receiver.getStats().catch(() => null);
   const all = [...(report?.values() ?? [])] as Record<string, unknown>[];
@@ -174,7 +175,7 @@ async function hasMedia(receiver: RTCRtpReceiver): Promise<boolean> {
   return all.some((each) => each['type'] === 'inbound-rtp' && Number(each[count]) > 0);
 }
 
-/** Exchanges only what differs, so that the sound continues while a picture changes. */
+/** Replaces only the tracks that differ, so that the sound continues while a picture changes. */
 function setTracks(stream: MediaStream, wanted: readonly (MediaStreamTrack | null)[]): void {
   for (const track of stream.getTracks()) if (!wanted.includes(track)) stream.removeTrack(track);
   for (const track of wanted) if (track !== null && !stream.getTracks().includes(track)) stream.addTrack(track);

@@ -37,7 +37,7 @@ async function connected() {
   return all;
 }
 
-/** Ids of the tracks in the streams of a participant, by camera. */
+/** Returns the ids of the tracks in the streams of a participant, by camera. */
 function tracks(reception: Reception, participant: string): Record<number, string[]> {
   const cameras = reception.media.value.get(participant)?.cameras ?? new Map<number, { stream: MediaStream }>();
   return Object.fromEntries([...cameras].map(([place, { stream }]) => [place, stream.getTracks().map((track) => track.id)]));
@@ -183,7 +183,7 @@ it('takes lines and an offer from the answer to the view', async () => {
   reception.show([tile('ada')]);
   await env.pass(100);
   expect(tracks(reception, 'ada')).toEqual({ 0: ['4'] });
-  // The same offer comes as an event, too.
+  // The same offer also arrives as an event.
   reception.onEvent({ resource: 'c1', sdp: SECOND });
   await settle();
   expect(answers(env)).toHaveLength(2);

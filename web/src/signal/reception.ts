@@ -1,6 +1,6 @@
-// Reception: everything that we receive in a room, over one connection. The
-// server offers a pool of lines (media sections) and tells whose camera or
-// sound each of them carries: docs/protocol/http.md, "Reception".
+// Reception: everything that we receive in a room, over one connection. The server offers
+// a pool of lines (media sections) and reports whose camera or sound each of them
+// carries: docs/protocol/http.md, "Reception".
 
 import { ProblemError, problemFrom, problemOf } from '../model/problem';
 import { Store } from '../model/store';
@@ -11,8 +11,8 @@ import { requestOffer, sendAnswer, withoutDecoder } from './offers';
 import { gathered, PeerSession, type Attempt, type PeerState } from './peer';
 import { ReceivedMedia, type Received } from './received';
 
-/** Time for the tiles to settle, for example while a window is resized. Chosen by us:
- *  short against the time to the first picture of a camera. */
+/** Time for the tiles to settle, for example while a window is resized. Chosen by us: short
+ *  compared with the time to the first picture of a camera. */
 const SETTLE_MS = 100;
 
 /** Camera on our screen, with the size of its tile in physical pixels. */
@@ -23,12 +23,12 @@ export interface ViewedCamera {
   readonly height: number;
 }
 
-/** Negotiated connection, or one that is being negotiated. */
+/** Connection that is negotiated or being negotiated. */
 interface Connection {
   readonly attempt: Attempt;
-  /** Address on the server; null until it has answered. */
+  /** URL on the server; null until it has answered. */
   resource: string | null;
-  /** All lines that carry something. */
+  /** All lines that carry media. */
   lines: readonly Line[];
   /** Latest offer after the first one. */
   latest: string | null;
@@ -54,12 +54,13 @@ export class Reception {
   readonly #media: ReceivedMedia;
   readonly #backoff = new Backoff();
   #connection: Connection | null = null;
-  /** Events that arrived before the answer with the connection's address. */
+  /** Events that arrived before the answer with the connection's URL. */
   #early: ReceptionNews[] = [];
   #view: readonly ViewedCamera[] | null = null;
   #cancelTimer = (): void => undefined;
 
-  /** `url` and `proof` are called before every attempt: the URL has our id, the headers prove it. */
+  /** `url` and `proof` are called before every attempt: the URL contains our id, the headers prove
+   *  it. */
   constructor(env: Env, url: () => string, proof: () => Record<string, string>, media = new ReceivedMedia(env)) {
     this.#env = env;
     this.#url = url;
@@ -82,7 +83,7 @@ export class Reception {
     this.#session.iceServers = servers;
   }
 
-  /** Media by person; keeps the last while a new connection is made. */
+  /** Media by person; keeps the last ones while a new connection is made. */
   get media(): Store<ReadonlyMap<string, Received>> {
     return this.#media.all;
   }
@@ -92,7 +93,7 @@ export class Reception {
     this.#session.start();
   }
 
-  /** Starts under a new identity, without what the old one received. */
+  /** Starts under a new identity, without the media received under the old one. */
   startAgain(): void {
     this.#media.drop(this);
     this.start();
@@ -105,14 +106,14 @@ export class Reception {
     this.#media.drop(this);
   }
 
-  /** Tells the server which cameras are on our screen, the most important one first. */
+  /** Sends the server the cameras on our screen, the most important one first. */
   show(cameras: readonly ViewedCamera[]): void {
     if (JSON.stringify(cameras) === JSON.stringify(this.#view)) return;
     this.#view = cameras;
     this.#arm(SETTLE_MS);
   }
 
-  /** Repeats the view; its answer brings changes that we have missed. */
+  /** Repeats the view; its answer contains changes that we have missed. */
   refresh(): void {
     this.#arm(0);
   }
@@ -176,7 +177,7 @@ export class Reception {
     void this.#answerWaiting(connection);
   }
 
-  /** Answers the offer that waits; others may come meanwhile, of which the last counts. */
+  /** Answers the waiting offer; if others arrive in the meantime, only the last one counts. */
   async #answerWaiting(connection: Connection): Promise<void> {
     const { attempt, resource } = connection;
     if (connection.answering || resource === null) return;
@@ -196,7 +197,7 @@ export class Reception {
         await sendAnswer(this.#env, resource, attempt);
         this.#backoff.reset();
       } catch {
-        // Lost, or too late: the answer to the next view has the offer that counts.
+        // Lost or too late; the answer to the next view contains the valid offer.
         if (connection.latest === offer) connection.latest = null;
         if (attempt.current()) this.#arm(this.#backoff.next());
       }
@@ -213,7 +214,7 @@ export class Reception {
     await gathered(peer, this.#env);
   }
 
-  /** Updates the media once a transport works; until then, those of the last connection stay. */
+  /** Updates the media once a transport works; until then, those of the last connection remain. */
   #apply({ attempt: { peer }, connected, lines }: Connection): void {
     if (!connected) return;
     const receivers = new Map(peer.getTransceivers().map(({ mid, receiver }) => [mid, receiver]));
@@ -244,7 +245,7 @@ export class Reception {
     else if (!connection.answering) this.#backoff.reset();
   }
 
-  /** Returns whether to try again. */
+  /** Returns whether to retry. */
   async #exchange(connection: Connection, cameras: readonly ViewedCamera[]): Promise<boolean> {
     try {
       const response = await this.#env.fetch(`${connection.resource}/view`, {
@@ -256,7 +257,7 @@ export class Reception {
       if (!response.ok) throw new ProblemError(await problemOf(response, 'send what is on your screen'));
       const { lines, offer } = readReception(await response.json());
       if (!connection.attempt.current()) return false;
-      // The event's lines may be older or newer than these: ask again.
+      // The event's lines may be older or newer than these, so they are requested again.
       const disputed = connection.overtaken && JSON.stringify(lines) !== JSON.stringify(connection.lines);
       this.#take(connection, { lines: disputed ? null : lines, offer });
       return disputed;

@@ -4,7 +4,7 @@ import { RoomSession } from './session';
 
 const person = (id: string, video = true, audio = true) => ({ id, name: id, kind: 'browser', publishing: { cameras: video ? [{}] : [], audio }, links: [] });
 
-/** Calls that asked for the room's events. */
+/** Calls that requested the room's events. */
 const events = (env: FakeEnv) => env.calls.filter(({ method, url }) => method === 'GET' && url.includes('/events?'));
 const addresses = (env: FakeEnv) => events(env).map(({ url }) => url);
 
@@ -104,7 +104,7 @@ it('does not let a connection wait that the server can take again', async () => 
   env.peer.become('failed');
   await env.pass(500);
   env.peer.become('failed');
-  // For a second, which is longer than the event stream does.
+  // For a second, which is longer than the event stream takes.
   await bodies[0]?.end();
   await env.pass(500);
   expect(session.publisher.state.value.kind).toBe('waiting');
@@ -123,7 +123,7 @@ it('makes a connection again that the server has ended, and no other one', async
   await say('ended', { resource: 'other' });
   await env.pass(2000);
   expect(posts()).toHaveLength(before);
-  // The second connection that was made: the publication.
+  // The second connection: the publication.
   await say('ended', { resource: '2' });
   expect(session.publisher.state.value.kind).toBe('waiting');
   await env.pass(500);
@@ -262,7 +262,7 @@ it('gives its connections the ICE servers of the room, the latest ones to new co
   const { env, session, say } = await inRoom(person('ada'));
   expect(env.peers.map((peer) => peer.iceServers)).toEqual([[]]);
   const servers = (username: string) => [{ urls: 'turn:turn.example', username, credential: 'c' }];
-  // A restarted server, which names some now.
+  // A restarted server, which now offers some.
   await say('welcome', { id: 'p1', secret: 's2', room: 'our room', participants: [], ice_servers: [...servers('1'), { urls: 7 }, null] });
   expect(env.peer.iceServers).toEqual(servers('1'));
   await session.publish({ video: track('video'), audio: null, screen: null });

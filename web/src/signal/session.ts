@@ -21,12 +21,12 @@ const REACTION_MS = 4_000;
 
 export class RoomSession {
   readonly presence: Store<Presence>;
-  /** The latest change in words, for screen readers. */
+  /** Latest change in words, for screen readers. */
   readonly said = new Store('');
   readonly publisher: Publisher;
   readonly reception: Reception;
   readonly acts: Acts;
-  /** Whether we wait to be admitted. */
+  /** Whether we wait for admission. */
   readonly waiting = new Store(false);
   /** Latest reactions by person, each for a moment. */
   readonly reactions = new Store<ReadonlyMap<string, { readonly reaction: Reaction }>>(new Map());
@@ -38,13 +38,13 @@ export class RoomSession {
   readonly #events: EventStream;
   /** Called when the server asks us to move to another one. */
   onMove: (to: Destination) => void = () => undefined;
-  /** Identity of an earlier page of this tab, or on the server that we come from. */
+  /** Identity from an earlier page of this tab, or on our former server. */
   #before: Identity | null;
   #publishing: Tracks | null = null;
-  /** Secret of our publication's identity: a restarted server may assign the same id. */
+  /** Secret of our publication's identity, because a restarted server may assign the same id. */
   #publishedAs: string | null = null;
 
-  /** `from` is our session on the server that we move from. */
+  /** `from` is our session on the former server. */
   constructor(env: Env, room: string, name: string, media = new ReceivedMedia(env), from: RoomSession | null = null) {
     this.#env = env;
     this.#room = room;
@@ -85,7 +85,7 @@ export class RoomSession {
     this.#events.open();
   }
 
-  /** Retries everything now, because the network may have returned. */
+  /** Retries everything now, because the network may be back. */
   hurry(): void {
     this.#events.open();
     if (this.publisher.state.value.kind === 'waiting') this.publisher.restart();
@@ -110,7 +110,7 @@ export class RoomSession {
     this.#chosen = name;
   }
 
-  /** The page is left, and may return at once. */
+  /** The page is being left, and may return at once. */
   suspend(): void {
     const identity = this.#identity;
     if (identity !== null) leaveIdentity(this.#env.storage, this.#room, identity);
@@ -125,7 +125,7 @@ export class RoomSession {
     this.reception.close();
   }
 
-  /** Reports that the page is left, so that the others need not wait for its return. */
+  /** Reports that the page is being left, so that the others need not wait for its return. */
   #part(): void {
     const { self, secret } = this.presence.value;
     if (self === null || this.events.value.kind === 'closed') return;
@@ -192,7 +192,7 @@ export class RoomSession {
     if (to !== null) this.onMove(to);
   }
 
-  /** The server has ended a connection: make it again before its silence shows. */
+  /** The server has ended a connection; reconnects before its silence shows. */
   #onEnded(value: unknown): void {
     const resource = readEnded(value);
     if (resource === null) return;

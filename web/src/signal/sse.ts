@@ -11,7 +11,7 @@ export interface Message {
   readonly data: string;
 }
 
-/** Maximum length of an unfinished message in characters, far above our longest event. */
+/** Maximum length of an incomplete message in characters, far above our longest event. */
 const LONGEST_MESSAGE = 1 << 20;
 
 /** Parses the text/event-stream format (WHATWG HTML, section 9.2.6), piece by piece. */
@@ -99,7 +99,7 @@ export class EventStream {
     this.#options = options;
   }
 
-  /** Connects now; also cuts a delay short, for example when the network returns. */
+  /** Connects now, also during a delay, for example when the network is back. */
   open(): void {
     if (this.state.value.kind === 'closed' || this.#abort !== null) return;
     this.#cancelTimer();

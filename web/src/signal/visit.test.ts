@@ -9,7 +9,8 @@ const HERE = 'https://one.example';
 const THERE = 'https://two.example';
 const MOVE = { url: THERE, node: 'two', token: 'for.two' };
 
-/** In a room with Ada, whose picture comes; the other server answers like this one, unless it refuses. */
+/** In a room with Ada, whose picture arrives; the other server answers like this one, unless it
+ *  refuses. */
 async function inRoom({ page = HERE, refuses = '' } = {}) {
   const env = new FakeEnv();
   const bodies: FakeBody[] = [];
@@ -35,7 +36,7 @@ async function inRoom({ page = HERE, refuses = '' } = {}) {
   return { env, visit, bodies };
 }
 
-/** Connects the peers from this one on, and lets views be sent. */
+/** Connects the peers starting with this one, and lets views be sent. */
 async function connect(env: FakeEnv, from: number): Promise<void> {
   for (const peer of env.peers.slice(from)) peer.become('connected');
   await env.pass(200);
@@ -71,7 +72,7 @@ it('leaves the former server only when the new one carries everything', async ()
   expect(now).not.toBe(before);
   expect(visit.server).toBe(THERE);
   expect(others(now.presence.value).map(({ id }) => id)).toEqual(['ada']);
-  // Her picture comes from the former server until that of the new one is there.
+  // Her picture comes from the former server until that of the new one arrives.
   await env.pass(1_000);
   expect(shownOf(visit)).toBe(picture);
   const line = env.peers.flatMap((peer) => peer.lines).at(-1)!;
@@ -107,7 +108,7 @@ for (const refuses of ['events', 'whip', 'reception']) {
     expect(visit.session.value).toBe(before);
     expect(shownOf(visit)).toBe(picture);
     expect(env.peers.slice(0, 2).some(({ log }) => log.includes('close'))).toBe(false);
-    // It is asked again.
+    // It is requested again.
     await bodies[0]!.event('move', MOVE);
     expect(there(env).filter(({ method }) => method === 'GET')).toHaveLength(2);
   });

@@ -12,19 +12,19 @@ import type { ViewedCamera } from './reception';
 import { RoomSession } from './session';
 import type { Publishing, Tracks } from './whip';
 
-/** Time to be connected to the other server, or we stay. Chosen by us: as long as a
- *  connection for media may take. */
+/** Time limit for connecting to the other server; otherwise we stay. Chosen by us: the time limit
+ *  of a media connection. */
 const MOVE_MS = 15_000;
 
-/** Time for the first pictures of the others from the new server; those who send none are
- *  not waited for any longer. As that of `weft join`. */
+/** Time limit for the others' first pictures from the new server, since some participants may send
+ *  none. The same as in `weft join`. */
 const PICTURES_MS = 3_000;
 
-/** Time for which we also publish at the former server after everything comes from the new
- *  one: the others' servers fetch the new publication meanwhile. As that of `weft join`. */
+/** Time for which we keep publishing at the former server after everything comes from the new one;
+ *  meanwhile the others' servers fetch the new publication. The same as in `weft join`. */
 const OVERLAP_MS = 2_000;
 
-/** Interval of looking whether everything comes from the new server, ms. */
+/** Interval of checks whether everything comes from the new server, ms. */
 const LOOK_MS = 100;
 
 export class RoomVisit {
@@ -36,9 +36,9 @@ export class RoomVisit {
   readonly #env: Env;
   readonly #room: string;
   readonly #name: string;
-  /** Session that we move to, or from. */
+  /** Session that we move to or from. */
   #other: RoomSession | null = null;
-  /** Whether requests to another server are being made possible. */
+  /** Whether requests to another server are being enabled. */
   #prepares = false;
   /** Number of times that we have left. */
   #departures = 0;
@@ -64,7 +64,7 @@ export class RoomVisit {
     this.session.value.join();
   }
 
-  /** Retries everything now, because the network may have returned. */
+  /** Retries everything now, because the network may be back. */
   hurry(): void {
     this.session.value.hurry();
     this.#other?.hurry();
@@ -84,13 +84,13 @@ export class RoomVisit {
     this.#other?.publisher.tell(publishing);
   }
 
-  /** Tells the servers which cameras of which persons are on our screen. */
+  /** Sends the servers the cameras, by person, that are on our screen. */
   show(view: readonly ViewedCamera[]): void {
     this.#view = view;
     for (const session of [this.session.value, this.#other]) if (session !== null) this.#showTo(session);
   }
 
-  /** The page is left, and may return at once. */
+  /** The page is being left, and may return at once. */
   suspend(): void {
     this.session.value.suspend();
     this.leave();
@@ -103,7 +103,7 @@ export class RoomVisit {
     this.outbox.close();
   }
 
-  /** Each participant who is the person has a camera of the tile. */
+  /** Each participant of the person has a camera of the tile. */
   #showTo(session: RoomSession): void {
     const presence = session.presence.value;
     const ids = [...presence.participants.keys()];
@@ -150,7 +150,7 @@ export class RoomVisit {
     next.join();
   }
 
-  /** Moves as soon as the new server carries us; stays if it cannot. */
+  /** Moves as soon as the new server carries our media; stays if it cannot. */
   #lookAt(next: RoomSession, to: Destination): void {
     if (this.#other !== next) return;
     const states = [next.events.value.kind, next.publisher.state.value.kind, next.reception.state.value.kind];

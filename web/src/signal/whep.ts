@@ -8,11 +8,11 @@ import { noDecoder, requestOffer, sendAnswer, takers, withoutDecoder } from './o
 import { gathered, PeerSession, type Attempt, type PeerState } from './peer';
 import { setActive } from './whip';
 
-/** Plays one sender, such as that of `weft call`, sends back what its offer takes, and
+/** Plays one sender, such as that of `weft call`, sends back the media that its offer accepts, and
  *  reconnects after failures. */
 export class Player {
-  /** Received media, a stream for each camera in order, the first with the sound; keeps
-   *  the last ones while new ones connect. */
+  /** Received media: a stream for each camera in order, the first one with the sound. Keeps the
+   *  last ones while new ones connect. */
   readonly streams = new Store<readonly MediaStream[]>([]);
   readonly #env: Env;
   readonly #url: string;
@@ -42,7 +42,7 @@ export class Player {
     this.#session.close();
   }
 
-  /** Sends this track from now on, or none, if the offer takes its kind. */
+  /** Sends this track from now on, or none, if the offer accepts its kind. */
   async send(kind: Kind, track: MediaStreamTrack | null): Promise<void> {
     this.#own[kind] = track;
     const sender = this.#senders[kind];
@@ -51,7 +51,7 @@ export class Player {
     await setActive(sender, [track !== null]);
   }
 
-  /** Takes up the sections of the offer for our own tracks. */
+  /** Uses the sections of the offer for our own tracks. */
   async #sendBack(peer: RTCPeerConnection, offer: string): Promise<void> {
     const taking = takers(offer);
     this.#senders = {};
@@ -64,7 +64,7 @@ export class Player {
     }
   }
 
-  /** Groups the tracks, which have the order of the offer: cameras in order. */
+  /** Groups the tracks, which are in the order of the offer: cameras in order. */
   #inStreams(tracks: readonly MediaStreamTrack[]): MediaStream[] {
     const pictures = tracks.filter((track) => track.kind === 'video');
     const sound = tracks.filter((track) => track.kind === 'audio');

@@ -8,9 +8,9 @@ import { gathered, locate, PeerSession, type Attempt, type PeerState } from './p
 
 const SDP = 'application/sdp';
 
-/** Encodings of the camera, the smallest first: the server sends each viewer the one that
- *  fits its tile and its connection. Rates in bits per second; for the largest one, above
- *  the rate from which a 720p talking head in VP8 benefits. Chosen by us. */
+/** Encodings of the camera, the smallest first; the server sends each viewer the one that fits its
+ *  tile and its connection. Rates in bits per second; the largest is above the rate from which a
+ *  720p talking head in VP8 benefits. Chosen by us. */
 const ENCODINGS = [
   { rid: 'q', scaleResolutionDownBy: 4, maxBitrate: 150_000 },
   { rid: 'h', scaleResolutionDownBy: 2, maxBitrate: 500_000 },
@@ -43,8 +43,8 @@ export interface Publishing {
 
 const KINDS = ['audio', 'video', 'screen'] as const;
 
-/** Publishes a camera, a microphone and a screen, and reconnects after failures. All three
- *  are negotiated in advance, so that a track comes and goes without a new negotiation. */
+/** Publishes a camera, a microphone and a screen, and reconnects after failures. All three are
+ *  negotiated in advance, so that a track can be added and removed without a new negotiation. */
 export class Publisher {
   readonly #env: Env;
   readonly #url: () => string;
@@ -53,10 +53,11 @@ export class Publisher {
   #senders: Partial<Record<keyof Tracks, RTCRtpSender>> = {};
   #tracks: Tracks = { video: null, audio: null, screen: null };
   #told: Publishing | null = null;
-  /** Settled when the latest change of the encodings is made. */
+  /** Settled when the latest change of the encodings is complete. */
   #changed: Promise<void> = Promise.resolve();
 
-  /** Both are called before every attempt: the URL has the participant's id, the headers prove it. */
+  /** Both are called before every attempt: the URL contains the participant's id, the headers prove
+   *  it. */
   constructor(env: Env, url: () => string, proof: () => Record<string, string> = () => ({})) {
     this.#env = env;
     this.#url = url;
@@ -113,7 +114,7 @@ export class Publisher {
     const { resource, cameras } = readWanted(value);
     if (this.#session.resource?.endsWith(`/${resource}`) !== true) return;
     const pictures = [this.#senders.video, this.#senders.screen];
-    // One change at a time: a browser refuses parameters that are not the present ones.
+    // One change at a time, because a browser refuses outdated parameters.
     this.#changed = this.#changed.then(async () => {
       for (const [place, wanted] of cameras.entries()) await setActive(pictures[place], wanted);
     });
@@ -150,7 +151,7 @@ export class Publisher {
     const location = response.headers.get('location');
     if (location !== null) created(locate(location, url));
     // Before the connection is up, so that nobody sees a camera that is off. A new
-    // connection does not know what was reported on the previous one.
+    // connection does not know the reports of the previous one.
     if (current()) this.#tellServer();
     const answer = await response.text();
     if (!current()) return;
@@ -158,14 +159,14 @@ export class Publisher {
   }
 }
 
-/** Sends these encodings, the first ones of the sender, or not. */
+/** Activates or deactivates the first encodings of the sender. */
 export async function setActive(sender: RTCRtpSender | undefined, wanted: readonly boolean[]): Promise<void> {
   const parameters = sender?.getParameters();
   if (sender === undefined || parameters === undefined) return;
   const active = (place: number): boolean => wanted[place] ?? true;
   if (parameters.encodings.every((encoding, place) => encoding.active === active(place))) return;
   parameters.encodings.forEach((encoding, place) => (encoding.active = active(place)));
-  // A browser that refuses sends more than it has to.
+  // A browser that refuses sends more than necessary.
   await sender.setParameters(parameters).catch(() => undefined);
 }
 
@@ -180,7 +181,7 @@ function addPictures(
     const sendEncodings = encodings.map((encoding) => ({ ...encoding, scalabilityMode: SCALABILITY }));
     transceiver = peer.addTransceiver(track ?? 'video', { direction: 'sendonly', sendEncodings });
   } catch {
-    // A browser without temporal layers.
+    // For a browser without temporal layers.
     transceiver = peer.addTransceiver(track ?? 'video', { direction: 'sendonly', sendEncodings: [...encodings] });
   }
   const codecs = vp8First(env.videoCodecs());
@@ -195,7 +196,7 @@ export function withPresentation(sdp: string, mid: string | null): string {
   return marked.join('');
 }
 
-/** Moves VP8 to the front and keeps the order of all others. */
+/** Moves VP8 to the front and keeps the order of the other codecs. */
 export function vp8First<C extends { readonly mimeType: string }>(codecs: readonly C[]): C[] {
   const isVp8 = (codec: C): boolean => codec.mimeType.toLowerCase() === 'video/vp8';
   return [...codecs.filter(isVp8), ...codecs.filter((codec) => !isVp8(codec))];

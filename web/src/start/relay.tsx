@@ -1,6 +1,6 @@
 import { Brand } from '../view/parts';
 
-/** Page of `weft relay`: where the encoder publishes. */
+/** Page of `weft relay`: shows where the encoder publishes. */
 export function RelayPage() {
   return (
     <main class="page narrow start">

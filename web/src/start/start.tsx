@@ -9,7 +9,7 @@ interface StartProps {
   readonly onEnter: (room: string) => void;
 }
 
-/** Choice of a room; the name follows at its entry. */
+/** Choice of a room; the name is entered in the room's lobby. */
 export function Start({ demo, onEnter }: StartProps) {
   const [typed, setTyped] = useState('');
   const [asked, setAsked] = useState(false);

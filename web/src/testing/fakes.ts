@@ -10,7 +10,7 @@ export interface Call {
   readonly secret: string | null;
   /** Last event that the client has read. */
   readonly read: string | null;
-  /** Authorization that is shown. */
+  /** Authorization that was sent. */
   readonly token: string | null;
 }
 
@@ -20,7 +20,7 @@ interface FakeSender {
   track: unknown;
   replaceTrack: (track: unknown) => Promise<void>;
   getParameters: () => { transactionId: string; encodings: { active: boolean }[] };
-  /** Refuses parameters that are not the present ones, as browsers do. */
+  /** Refuses outdated parameters, like browsers. */
   setParameters: (parameters: { transactionId: string; encodings: { active: boolean }[] }) => Promise<void>;
 }
 
@@ -85,7 +85,7 @@ function fakeLine(kind: string, mid: string): FakeLine {
   return { mid, direction: 'recvonly', sender: fakeSender(null, 1), receiver };
 }
 
-/** Description with these media sections, as far as a `FakePeer` reads it. */
+/** Returns a description with these media sections, as far as a `FakePeer` reads it. */
 export function sections(name: string, lines: Readonly<Record<string, 'audio' | 'video'>>): string {
   return [`s=${name}`, ...Object.entries(lines).map(([mid, kind]) => `m=${kind} 9 x 96\na=mid:${mid}`)].join('\n');
 }
@@ -248,7 +248,7 @@ export class FakeEnv implements Env {
     await settle();
   }
 
-  /** The requests as "METHOD url". */
+  /** Requests as "METHOD url". */
   get requests(): string[] {
     return this.calls.map((call) => `${call.method} ${call.url}`);
   }
@@ -271,7 +271,7 @@ export function created(location: string, sdp: string): Response {
   return new Response(sdp, { status: 201, headers: { location, 'content-type': 'application/sdp' } });
 }
 
-/** A refusal with the server's words. */
+/** A refusal in the server's words. */
 export function refused(status: number, error: string, remedy: string): Response {
   return new Response(JSON.stringify({ error, remedy }), { status, headers: { 'content-type': 'application/json' } });
 }

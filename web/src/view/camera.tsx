@@ -7,14 +7,15 @@ import { useFreeze } from './hooks';
 import { FullScreen, Pin, PictureInPicture } from './icons';
 import { Picture } from './parts';
 
-/** Length of a freeze from which it is shown, ms: shorter ones need no comment. */
+/** Duration of a freeze after which it is shown, ms; shorter ones need no comment. */
 const TELL_MS = 1_000;
 
 interface CameraViewProps {
   readonly stream: MediaStream | null;
   /** Whether the stream has sound now. */
   readonly sounds?: boolean;
-  /** Source of the picture, another object whenever it is somebody else's; null while none comes. */
+  /** Source of the picture, a new object whenever it is another person's; null while none
+   *  arrives. */
   readonly source: object | null;
   readonly label: string;
   /** Reason why there is no picture; null if there is one. */
@@ -31,7 +32,7 @@ export function CameraView({ stream, sounds = false, source, label, words, on, c
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   const standing = useFreeze(video, on ? source : null);
   const frozen = words === null && on && standing.frozen && standing.forMs >= TELL_MS;
-  // Before the first picture, the element may still show that of somebody else.
+  // Before the first picture, the element may still show another person's.
   const text = words ?? (on && stream !== null && !standing.seen ? 'Waiting for the first picture…' : null);
   return (
     <>

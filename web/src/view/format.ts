@@ -66,7 +66,8 @@ function initial(word: string): string {
 /** Colours of avatars. */
 const HUES = 12;
 
-/** Hue of a name's avatar in degrees: other names with the same initials mostly have another one. */
+/** Hue of a name's avatar in degrees; other names with the same initials mostly have another
+ *  one. */
 export function hue(name: string): number {
   let sum = 0;
   for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 65_521;

@@ -9,7 +9,7 @@ export function useStore<T>(store: Store<T>): T {
   const [, redraw] = useState({});
   useEffect(() => {
     let drawn = store.value;
-    // Draw changes between rendering and subscribing.
+    // Draws changes between rendering and subscribing.
     redraw({});
     return store.subscribe(() => {
       if (Object.is(drawn, store.value)) return;
@@ -30,7 +30,7 @@ export function useSettled<T>(value: T, ms: number): T {
   return settled;
 }
 
-/** Whether a condition has held for `ms`. */
+/** Whether a condition has been true for `ms`. */
 export function useLasting(holds: boolean, ms: number): boolean {
   const [lasts, setLasts] = useState(false);
   useEffect(() => {
@@ -42,7 +42,7 @@ export function useLasting(holds: boolean, ms: number): boolean {
   return holds && lasts;
 }
 
-/** Whether a media query holds. */
+/** Whether a media query matches. */
 export function useMedia(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches);
   useEffect(() => {
@@ -55,7 +55,7 @@ export function useMedia(query: string): boolean {
   return matches;
 }
 
-/** The inner size of an element. */
+/** Inner size of an element. */
 export function useSize(): [(element: HTMLElement | null) => void, { width: number; height: number }] {
   const [element, setElement] = useState<HTMLElement | null>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
@@ -73,8 +73,8 @@ const REDRAW_MS = 100;
 
 const unseen = new FreezeMeter().at(0);
 
-/** Measures the freezes of a video element. `source` is what it plays, another object
- *  whenever the picture is somebody else's; null while it plays nothing. */
+/** Measures the freezes of a video element. `source` is what it plays, a new object whenever the
+ *  picture is another person's; null while it plays nothing. */
 export function useFreeze(video: HTMLVideoElement | null, source: object | null): Standing {
   const meter = useRef(new FreezeMeter());
   const [measured, setMeasured] = useState<{ readonly source: object | null; readonly standing: Standing }>({ source, standing: unseen });
@@ -90,7 +90,7 @@ export function useFreeze(video: HTMLVideoElement | null, source: object | null)
       const standing = meter.current.at(performance.now());
       setMeasured((now) => (now.source === source && same(now.standing, standing) ? now : { source, standing }));
     };
-    // A hidden page draws no frames: that is no freeze.
+    // A hidden page draws no frames, which is not a freeze.
     const onVisibility = (): void => meter.current.interrupt();
     document.addEventListener('visibilitychange', onVisibility);
     const timer = setInterval(look, REDRAW_MS);
@@ -100,7 +100,7 @@ export function useFreeze(video: HTMLVideoElement | null, source: object | null)
       clearInterval(timer);
     };
   }, [video, source]);
-  // Between a change and its effect, the measurement is that of the former source.
+  // Between a change and its effect, the measurement belongs to the former source.
   return measured.source === source ? measured.standing : unseen;
 }
 
@@ -108,7 +108,7 @@ function same(a: Standing, b: Standing): boolean {
   return (Object.keys(a) as (keyof Standing)[]).every((key) => a[key] === b[key]);
 }
 
-/** Whether somebody speaks, by the receiver of their sound. */
+/** Whether somebody speaks, from the receiver of their sound. */
 export function useSpeaking(sound: RTCRtpReceiver | null, sends: boolean): boolean {
   const [speaks, setSpeaks] = useState(false);
   useEffect(() => {
@@ -135,7 +135,7 @@ export function useShortcuts(keys: Readonly<Record<string, (() => void) | null>>
       if (event.target instanceof Element && event.target.closest('input, textarea, select') !== null) return;
       const run = latest.current[event.key.toLowerCase()];
       if (run == null) return;
-      // A field that this opens does not get the letter.
+      // A field that this opens must not receive the letter.
       event.preventDefault();
       run();
     };

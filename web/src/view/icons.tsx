@@ -1,5 +1,5 @@
-// Drawn for a 24 unit box with a line of 2; always beside or inside a label,
-// so hidden from screen readers.
+// Drawn for a 24 unit box with a line of 2. Always beside or inside a label, so hidden
+// from screen readers.
 
 import type { ComponentChildren } from 'preact';
 
@@ -35,7 +35,7 @@ export const Devices = () => (
   </Icon>
 );
 
-/** One large tile above the others, or all of one size. */
+/** One large tile above the others, or all of the same size. */
 export const View = ({ speaker }: { readonly speaker: boolean }) => (
   <Icon>
     <path d={speaker ? 'M4 4h16v10H4zM4 18h4v2H4zM10 18h4v2h-4zM16 18h4v2h-4z' : 'M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z'} />

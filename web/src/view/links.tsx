@@ -1,4 +1,4 @@
-// The links of a native sender: a badge that opens into figures.
+// Links of a native sender: a badge that opens into figures.
 
 import type { Link, LinkState } from '../model/types';
 import { mbps, megabytes, ms, percent } from './format';
@@ -70,7 +70,7 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
   );
 }
 
-/** Sentences for the server's words about why a link carries nothing. */
+/** Sentences for the server's words about why a link carries no packets. */
 const TROUBLE: Record<string, string> = {
   no_route: 'Carries nothing: the sender has no route over it.',
   rp_filter: 'Carries nothing: the sender’s machine drops arriving packets (rp_filter).',
@@ -79,7 +79,7 @@ const TROUBLE: Record<string, string> = {
   silent: 'Carries nothing: nothing comes back from the server.',
 };
 
-/** Sentences about the reason why the link carries nothing, and about its policy. */
+/** Returns sentences about the reason why the link carries no packets, and about its policy. */
 export function notes(link: Link): string[] {
   const all: string[] = [];
   if (link.trouble !== null) all.push(TROUBLE[link.trouble] ?? 'Carries nothing.');
@@ -108,7 +108,7 @@ function Figure({ term, value, minor = false }: FigureProps) {
   );
 }
 
-/** Used share of the link's capacity; the numbers next to it say the same. */
+/** Used share of the link's capacity; the numbers beside it show the same. */
 function Bar({ sent, target }: { readonly sent: number | null; readonly target: number | null }) {
   const share = sent === null || target === null || target <= 0 ? 0 : Math.min(1, sent / target);
   return (

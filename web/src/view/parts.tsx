@@ -83,12 +83,12 @@ export function StateMark({ state }: { readonly state: LinkState }) {
   );
 }
 
-/** A problem and its remedy in one text. */
+/** Joins a problem and its remedy into one text. */
 export function sentences({ error, remedy }: Problem): string {
   return `${error} ${remedy}`;
 }
 
-/** Text in place of a missing picture; null if there is one. */
+/** Returns the text in place of a missing picture; null if there is one. */
 export function peerWords(state: PeerState): string | null {
   switch (state.kind) {
     case 'idle':
@@ -108,14 +108,14 @@ export function peerWords(state: PeerState): string | null {
 /** Whether the browser requires a click before it plays sound. */
 export const soundBlocked = new Store(false);
 
-/** Id of the loudspeaker for everybody's sound; empty for the system's choice. */
+/** Id of the loudspeaker for all sound; empty for the system's choice. */
 export const loudspeaker = new Store('');
 
 interface PictureProps {
   readonly stream: MediaStream | null;
   readonly label: string;
   readonly muted?: boolean;
-  /** Whether the stream has sound now: only then browsers accept a loudspeaker for it. */
+  /** Whether the stream has sound now; only then do browsers accept a loudspeaker for it. */
   readonly sounds?: boolean;
   readonly mirrored?: boolean;
   readonly onElement?: (video: HTMLVideoElement | null) => void;
@@ -143,7 +143,7 @@ export function Picture({ stream, label, muted = false, sounds = false, mirrored
   useEffect(() => {
     if (!sounds) return undefined;
     const choose = (): void => {
-      // Where it is missing or fails, the system's choice plays on.
+      // If it is missing or fails, the system's choice continues to play.
       void video.current?.setSinkId?.(loudspeaker.value).catch(() => loudspeaker.set(''));
     };
     if (loudspeaker.value !== '') choose();
