@@ -8,7 +8,7 @@ use crate::report_history::ReportHistory;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Ladder {
     /// Rates below the highest, as shares of it; the last one is the lowest rate,
-    /// whatever the highest is.
+    /// regardless of the highest.
     pub steps: Vec<f64>,
     /// Loss over this time above which it steps down.
     pub steps_down: (f64, Duration),
