@@ -139,8 +139,8 @@ impl Network {
         self.hosts[host.0].receive_window = Some(window);
     }
 
-    /// Assigns this class to all packets that the host sends, whatever their headers say.
-    /// Default: best effort.
+    /// Assigns this class to all packets that the host sends, regardless of their
+    /// headers. Default: best effort.
     pub fn set_class(&mut self, host: HostId, class: TrafficClass) {
         self.hosts[host.0].class = class;
     }

@@ -66,7 +66,7 @@ impl Running {
     }
 
     /// Runs `job` on a thread inside the host, and waits for it. A socket that it creates
-    /// belongs to the host, whichever thread uses it.
+    /// belongs to the host, no matter which thread uses it.
     ///
     /// # Errors
     /// If the kernel does not let the thread enter the host's namespace.
