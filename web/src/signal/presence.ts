@@ -180,7 +180,7 @@ function linkNews(name: string, before: readonly Link[], after: readonly Link[])
   for (const link of after) {
     const earlier = before.find((each) => each.name === link.name);
     if (earlier === undefined || earlier.state === link.state) continue;
-    // Suspicion lasts a fraction of a second; announcing it would only disturb.
+    // Suspicion lasts a fraction of a second; announcing it would only distract.
     if (link.state === 'down') said.push(`${name}: link ${link.name} is down.`);
     if (link.state === 'up' && earlier.state === 'down') said.push(`${name}: link ${link.name} is up again.`);
   }
