@@ -18,8 +18,8 @@ use crate::pcapng::Direction;
 /// Longest block that is read. The largest packet of a capture has 256 KiB (`tcpdump -s 0`);
 /// other blocks, such as certificates and names, are small. Chosen by us.
 const MAX_BLOCK: usize = 16 << 20;
-/// Maximum number of interfaces of a section. Chosen by us: captures have one for each interface of a
-/// machine.
+/// Maximum number of interfaces of a section. Chosen by us: captures have one for each
+/// interface of a machine.
 const MAX_INTERFACES: usize = 4_096;
 
 /// Link types (the list of tcpdump.org) whose packets [`udp::parse`] understands.
