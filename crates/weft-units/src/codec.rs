@@ -80,7 +80,8 @@ impl Codec {
         }
     }
 
-    /// Quantizers between which a picture size is right. `None` as for [`Codec::coarsest_quantizer`].
+    /// Quantizers between which a picture size is right. `None` as for
+    /// [`Codec::coarsest_quantizer`].
     #[must_use]
     pub const fn quantizer_bounds(self) -> Option<QuantizerBounds> {
         match self.properties().quantizers {
