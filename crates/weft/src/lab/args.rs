@@ -21,7 +21,8 @@ pub enum LabCommand {
     /// Run scenarios: each system with each seed, then print a table and write a report
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Compare systems on your own links, without a scenario file, and report which is better and by how much
+    /// Compare systems on your own links, without a scenario file, and report which is better
+    /// and by how much
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
     /// Write report.html again from the results in a folder, or compare the results of two folders
