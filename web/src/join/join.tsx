@@ -1,4 +1,5 @@
-// `weft join --page` and `weft call --page`: pictures, links and switches of a sender, for a tablet or phone beside it.
+// `weft join --page` and `weft call --page`: pictures, links and switches of a sender, for a
+// tablet or phone beside it.
 
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { clock, mbps, megabytes, ms, percent } from '../view/format';

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { arrange, speakerOf, tileWidth } from './layout';
 
 it.each([
-  // 790 = (1600 - 10) / 2 columns, 791 = (900 - 10) / 2 rows of 16 : 9; 784 is the multiple of 16 below.
+  // 790 = (1600 - 10) / 2 columns, 791 = (900 - 10) / 2 rows of 16 : 9; 784 is the multiple of
+  // 16 below.
   [1, 1600, 900, 1600],
   [2, 1600, 900, 784],
   [4, 1600, 900, 784],
