@@ -73,14 +73,18 @@ pub fn under(kind: Option<Kind>, budgets: Budgets, pace: Pace) -> Effect {
     }
 }
 
-/// Runs a call without attacks; returns the number of forwarded packets.
+/// Runs a call without attacks, with pictures of this rate; returns the number of forwarded
+/// packets.
 #[must_use]
-pub fn forward(length: Duration, budgets: Budgets) -> u64 {
+pub fn forward(length: Duration, rate: Rate, budgets: Budgets) -> u64 {
     let plan = Plan {
         budgets,
         ..plan(None)
     };
     let mut world = World::new(&plan, Pace::Counted);
+    for member in &mut world.members {
+        member.most = rate;
+    }
     world.run_until(Instant::ZERO + length);
     let planes = world.server.planes.iter();
     planes.map(|plane| plane.stats().packets_forwarded).sum()

@@ -15,7 +15,7 @@ use weft_storm::server::Budgets;
 use weft_storm::watch::{Extremes, Meetings};
 use weft_storm::{Outcome, day, run};
 use weft_testing::allocation::Counting;
-use weft_units::Duration;
+use weft_units::{Duration, Rate};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -61,6 +61,9 @@ enum What {
         /// Length in seconds
         #[arg(default_value_t = 10)]
         seconds: u64,
+        /// Rate of the pictures in kbit/s
+        #[arg(default_value_t = 500)]
+        rate: u64,
         /// Remove the bounds on peers
         #[arg(long)]
         without_budgets: bool,
@@ -90,9 +93,11 @@ fn main() -> ExitCode {
         }
         What::Forward {
             seconds,
+            rate,
             without_budgets,
         } => {
-            let packets = forward(Duration::from_secs(seconds), budgets(without_budgets));
+            let length = Duration::from_secs(seconds);
+            let packets = forward(length, Rate::from_kbps(rate), budgets(without_budgets));
             println!("{packets} packets forwarded");
             true
         }

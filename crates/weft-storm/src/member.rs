@@ -19,7 +19,7 @@ use crate::server::{Requester, Server};
 
 /// Initial rate of a camera.
 const BEGINNING: Rate = Rate::from_kbps(300);
-/// Maximum rate of a member's publication.
+/// Maximum rate of a member's publication, unless a run has another.
 const PUBLISHED: Rate = Rate::from_kbps(500);
 /// Time before a member tries again.
 pub const AGAIN: Duration = Duration::from_millis(300);
@@ -57,6 +57,8 @@ pub struct Member {
     pub connections: u64,
     /// Codec for publishing from the next connection on.
     pub codec: Codec,
+    /// Maximum rate of its publication, from the next connection on.
+    pub most: Rate,
     camera: Source,
     /// Time of the next picture.
     next_picture: Option<Instant>,
@@ -107,6 +109,7 @@ impl Member {
             due: None,
             connections: 0,
             codec: Codec::Vp8,
+            most: PUBLISHED,
             camera: Source::new(BEGINNING, rng.stream(&format!("camera of {name}")))
                 .with(FRAME_INTERVAL, layers),
             next_picture: None,
@@ -139,7 +142,7 @@ impl Member {
         self.connections += 1;
         let name = format!("{} {}", self.name, self.connections);
         let mut config = factory.config(&name, IceRole::Controlling, &ports);
-        config.session.max_rate = PUBLISHED;
+        config.session.max_rate = self.most;
         let section = Section {
             form: (self.part == Part::Publishes).then_some(Form::ours(self.codec)),
             ..Section::new(MediaKind::Video, direction)
