@@ -51,66 +51,75 @@ impl From<u8> for LayerSet {
 pub(crate) struct LayerRates {
     buckets: VecDeque<(u64, [u64; LAYERS])>,
     first: Option<Instant>,
+    /// Rates of a whole window, which stay the same until this bucket ends.
+    found: Option<(u64, [Rate; LAYERS])>,
 }
 
 impl LayerRates {
     /// Counts a packet for all layers that need it.
     pub(crate) fn on_packet(&mut self, now: Instant, layers: impl Into<LayerSet>, size: Bytes) {
         let LayerSet(needed) = layers.into();
-        let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
-        self.first.get_or_insert(now);
+        let number = bucket(now);
+        let first = *self.first.get_or_insert(now);
         if self.buckets.back().is_none_or(|(last, _)| *last < number) {
+            while self
+                .buckets
+                .front()
+                .is_some_and(|(n, _)| n + BUCKETS < number)
+            {
+                self.buckets.pop_front();
+            }
             self.buckets.push_back((number, [0; LAYERS]));
+            // Every forwarded packet and every division of a viewer's rate asks for these.
+            let is_whole = now.saturating_since(first) >= WINDOW;
+            let found = is_whole.then(|| self.find(now)).flatten();
+            self.found = found.map(|rates| (number, rates));
         }
         if let Some((_, sizes)) = self.buckets.back_mut() {
             for (all, _) in sizes.iter_mut().zip(needed).filter(|(_, needed)| *needed) {
                 *all += size.0;
             }
         }
-        while self
-            .buckets
-            .front()
-            .is_some_and(|(n, _)| n + BUCKETS < number)
-        {
-            self.buckets.pop_front();
-        }
     }
 
     /// Rates of the layers up to each layer; `None` until enough was measured.
     #[must_use]
     pub(crate) fn cumulative(&self, now: Instant) -> Option<[Rate; LAYERS]> {
-        let (span, buckets) = self.window(now)?;
-        let mut sum = [0_u64; LAYERS];
-        for sizes in buckets {
-            for (total, size) in sum.iter_mut().zip(sizes) {
-                *total += size;
-            }
+        match self.found {
+            Some((number, rates)) if number == bucket(now) => Some(rates),
+            _ => self.find(now),
         }
-        Some(sum.map(|size| Bytes(size) / span))
     }
 
     /// Rate of all layers together.
     #[must_use]
     pub(crate) fn total(&self, now: Instant) -> Option<Rate> {
-        let (span, buckets) = self.window(now)?;
-        let sum = buckets.map(|sizes| sizes[LAYERS - 1]).sum();
-        Some(Bytes(sum) / span)
+        Some(self.cumulative(now)?[LAYERS - 1])
     }
 
-    /// Returns the time over which rates are measured, and the sizes in it; `None` while
-    /// it is too short.
-    fn window(&self, now: Instant) -> Option<(Duration, impl Iterator<Item = &[u64; LAYERS]>)> {
+    /// Finds the rates of the layers up to each layer; `None` while too little was seen.
+    fn find(&self, now: Instant) -> Option<[Rate; LAYERS]> {
         let seen = now.saturating_since(self.first?);
         if seen < SHORTEST_WINDOW {
             return None;
         }
         // The current bucket is only partly filled: leave it out, and count up to ten
         // buckets before it.
-        let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
-        let counts = move |n: u64| n + BUCKETS >= number && (n < number || seen < WINDOW);
-        let buckets = self.buckets.iter().filter(move |(n, _)| counts(*n));
-        Some((seen.min(WINDOW), buckets.map(|(_, sizes)| sizes)))
+        let number = bucket(now);
+        let counts = |n: u64| n + BUCKETS >= number && (n < number || seen < WINDOW);
+        let mut sum = [0_u64; LAYERS];
+        for (_, sizes) in self.buckets.iter().filter(|(n, _)| counts(*n)) {
+            for (total, size) in sum.iter_mut().zip(sizes) {
+                *total += size;
+            }
+        }
+        Some(sum.map(|size| Bytes(size) / seen.min(WINDOW)))
     }
+}
+
+/// Number of the bucket that packets of this time belong to.
+fn bucket(now: Instant) -> u64 {
+    now.as_nanos() / (WINDOW / BUCKETS).as_nanos()
 }
 
 /// Choice of the highest layer that fits a subscriber's target rate: down at once, up

@@ -44,6 +44,20 @@ fn a_rate_needs_a_while_and_goes_when_the_stream_stops() {
 }
 
 #[test]
+fn the_tenth_of_a_second_that_fills_does_not_count_yet() {
+    let mut rates = LayerRates::default();
+    feed(&mut rates, 0, 2_000);
+    let before = rates.cumulative(at(2_000));
+    rates.on_packet(at(2_010), 0, Bytes(1_000_000));
+    assert_eq!(rates.cumulative(at(2_010)), before);
+    assert_eq!(rates.cumulative(at(2_099)), before);
+    // 8 Mbit of the base layer in place of a picture of it and one of layer 2.
+    let after = [8_160, 8_360, 8_720, 8_720].map(Rate::from_kbps);
+    assert_eq!(rates.cumulative(at(2_100)), Some(after));
+    assert_eq!(rates.total(at(2_100)), Some(Rate::from_kbps(8_720)));
+}
+
+#[test]
 fn it_goes_down_at_once_and_up_after_a_second_with_margin() {
     let mut rates = LayerRates::default();
     let mut choice = LayerChoice::new();
