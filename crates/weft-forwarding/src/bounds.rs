@@ -55,8 +55,8 @@ impl Traffic {
             };
             let wanted = level.map_or(wanted, |level| level.min(wanted));
             if let Some(peer) = peers.get(peer) {
-                let stats = peer.session().stats();
-                player.ceiling.update(now, &stats.paths, wanted);
+                let paths = peer.session().path_stats();
+                player.ceiling.update(now, paths, wanted);
             }
             let wanted = player
                 .ceiling

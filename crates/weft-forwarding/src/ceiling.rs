@@ -61,11 +61,17 @@ impl Counts {
 impl Ceiling {
     /// Updates the bound with the results of the packets since the last update; `most` is
     /// the rate to the player without losses.
-    pub(crate) fn update(&mut self, now: Instant, paths: &[PathStats], most: Rate) {
-        let counts = paths.iter().map(|path| (path.path, Counts::of(path)));
-        let counts: BTreeMap<PathId, Counts> = counts.collect();
-        let last = self.last.replace((now, counts.clone()));
-        let Some((at, before)) = last else {
+    pub(crate) fn update(
+        &mut self,
+        now: Instant,
+        paths: impl Iterator<Item = PathStats>,
+        most: Rate,
+    ) {
+        let counts = paths.map(|path| (path.path, Counts::of(&path))).collect();
+        let last = self.last.take();
+        let since = last.map(|(at, before)| (at, Counts::since(&counts, &before)));
+        self.last = Some((now, counts));
+        let Some((at, since)) = since else {
             return;
         };
         let Counts {
@@ -73,7 +79,7 @@ impl Ceiling {
             bytes,
             acknowledged,
             lost,
-        } = Counts::since(&counts, &before);
+        } = since;
         if lost >= LOST_PACKETS && lost as f64 > (lost + acknowledged) as f64 * LOST {
             let size = bytes.0 as f64 / packets.max(1) as f64;
             let delivered = Bytes((acknowledged as f64 * size) as u64) / (now - at);
