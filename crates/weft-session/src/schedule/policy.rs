@@ -111,6 +111,7 @@ const LEAST: Rate = Rate::from_kbps(50);
 /// Policies of a session's paths.
 #[derive(Default)]
 pub(crate) struct Policies {
+    /// Policies of the paths that have another than the default.
     of: BTreeMap<PathId, Policy>,
     /// Whether backups carry media, with others or alone.
     helping: bool,
@@ -126,7 +127,10 @@ const TIERS: [(Standing, Metering); 4] = [
 
 impl Policies {
     pub fn set(&mut self, path: PathId, policy: Policy) {
-        self.of.insert(path, policy);
+        match policy == Policy::default() {
+            true => self.of.remove(&path),
+            false => self.of.insert(path, policy),
+        };
     }
 
     /// Forgets a removed path.
@@ -147,7 +151,7 @@ impl Policies {
 
     /// Returns whether all paths have the default policy.
     pub fn are_none(&self) -> bool {
-        self.of.values().all(|p| *p == Policy::default())
+        self.of.is_empty()
     }
 
     /// Returns the live paths that may carry media, in the same order, with the rate that
@@ -224,7 +228,7 @@ impl Policies {
         let metered = |id: PathId| self.of(id).metering == Metering::Metered;
         for assignment in assignments {
             assignment.copies.retain(|id| !metered(*id));
-            if metered(assignment.path) && !assignment.copies.is_empty() {
+            if !assignment.copies.is_empty() && metered(assignment.path) {
                 assignment.path = assignment.copies.remove(0);
             }
         }

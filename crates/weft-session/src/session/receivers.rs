@@ -126,9 +126,14 @@ impl Receivers {
     /// streams.
     pub fn advance(&mut self, now: Instant) {
         if self.earliest.is_some_and(|at| at <= now) {
-            for place in 0..self.due.len() {
-                if self.due[place].is_some_and(|at| at <= now) {
-                    self.change(place);
+            self.earliest = None;
+            for (place, due) in self.due.iter_mut().enumerate() {
+                match *due {
+                    Some(at) if at <= now => {
+                        *due = None;
+                        self.changed.push(place);
+                    }
+                    later => self.earliest = later.into_iter().chain(self.earliest).min(),
                 }
             }
         }
