@@ -21,12 +21,17 @@ pub(super) struct Transits {
     sorted: Vec<i64>,
     /// Block number and highest transit of each block.
     worst: VecDeque<(u64, i64)>,
+    /// Highest transit that more than [`EVENTS`] blocks reach. Few frames change it.
+    recurring: Option<i64>,
 }
 
 impl Transits {
     /// Adds a frame that has just become complete.
     pub(super) fn add(&mut self, now: Instant, transit: i64) {
+        let oldest = self.worst.front().map(|(_, worst)| *worst);
+        let mut is_stale = Some(transit) > self.recurring;
         if self.frames.len() == WINDOW {
+            is_stale |= oldest >= self.recurring;
             self.remove_oldest();
         }
         let block = now.as_nanos() / BLOCK.as_nanos();
@@ -36,6 +41,10 @@ impl Transits {
         match self.worst.back_mut() {
             Some((last, worst)) if *last == block => *worst = transit.max(*worst),
             _ => self.worst.push_back((block, transit)),
+        }
+        if is_stale {
+            let worst = self.worst.iter().map(|(_, transit)| *transit);
+            self.recurring = nth_highest::<{ 1 + EVENTS }>(worst);
         }
     }
 
@@ -66,8 +75,7 @@ impl Transits {
     /// Returns the highest transit reached in more than [`EVENTS`] blocks; `None` if
     /// there are too few.
     pub(super) fn recurring(&self) -> Option<i64> {
-        let worst = self.worst.iter().map(|(_, transit)| *transit);
-        nth_highest::<{ 1 + EVENTS }>(worst)
+        self.recurring
     }
 }
 
