@@ -1,8 +1,8 @@
 /// Map with few entries, sorted by key.
 ///
-/// A session has few paths, and at most dozens of streams. Every packet looks up one of
-/// each, and iterates over all paths: a sorted vector takes a fraction of the time of a
-/// tree.
+/// A session has few paths, at most dozens of streams, and few frames at a time. Every packet
+/// looks up one of each, and iterates over all paths: a sorted vector takes a fraction of the
+/// time of a tree.
 #[derive(Debug)]
 pub(crate) struct SmallMap<K, V>(Vec<(K, V)>);
 
@@ -33,8 +33,9 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
 
     /// Returns the value for this key, which `make` creates if it does not exist.
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        let behind = self.0.iter().position(|(k, _)| *k >= key);
-        let place = behind.unwrap_or(self.0.len());
+        // Later keys come later, as a rule.
+        let before = self.0.iter().rposition(|(k, _)| *k < key);
+        let place = before.map_or(0, |before| before + 1);
         if self.0.get(place).is_none_or(|(k, _)| *k != key) {
             self.0.insert(place, (key, make()));
         }
@@ -49,6 +50,24 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let place = self.place(key)?;
         Some(self.0.remove(place).1)
+    }
+
+    /// Returns the entry with the lowest key.
+    pub fn first(&self) -> Option<&(K, V)> {
+        self.0.first()
+    }
+
+    /// Removes the entry with the lowest key if `is` returns true.
+    pub fn pop_first_if(&mut self, is: impl Fn(&K, &V) -> bool) -> Option<(K, V)> {
+        let pops = self.first().is_some_and(|(key, value)| is(key, value));
+        pops.then(|| self.0.remove(0))
+    }
+
+    /// Returns the values of the keys strictly between these two.
+    pub fn between(&self, after: K, before: K) -> impl Iterator<Item = &V> {
+        let later = self.0.iter().skip_while(move |(key, _)| *key <= after);
+        let between = later.take_while(move |(key, _)| *key < before);
+        between.map(|(_, value)| value)
     }
 
     /// Keeps the entries for which `keep` returns true.
@@ -117,5 +136,24 @@ mod tests {
         assert!(map.keys().is_sorted());
         assert!((4..40).all(|key| map.get(&key) == Some(&(key * 10))));
         assert_eq!((map.get(&1), map.get(&40)), (None, None));
+    }
+
+    #[test]
+    fn the_first_entries_leave_and_those_between_two_keys_are_found() {
+        let mut map = SmallMap::default();
+        for key in [5, 2, 9, 7] {
+            map.insert(key, key * 10);
+        }
+        let between = |map: &SmallMap<i32, i32>, after, before| -> Vec<i32> {
+            map.between(after, before).copied().collect()
+        };
+        assert_eq!(between(&map, 2, 9), [50, 70]);
+        assert_eq!(between(&map, 1, 6), [20, 50]);
+        assert_eq!(between(&map, 9, 2), []);
+        assert_eq!(map.pop_first_if(|key, _| *key < 2), None);
+        assert_eq!(map.pop_first_if(|key, _| *key < 3), Some((2, 20)));
+        assert_eq!(map.first(), Some(&(5, 50)));
+        map.clear();
+        assert_eq!(map.pop_first_if(|_, _| true), None);
     }
 }

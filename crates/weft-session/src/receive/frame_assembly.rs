@@ -7,8 +7,8 @@
 
 use super::packet_buffer::{Held, PacketBuffer};
 use super::types::{PathShare, ReceivedPacket};
+use crate::small_map::SmallMap;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use weft_units::{Codec, Instant};
 use weft_wire::payload::{FirstPacket, PayloadFormat, PictureNumbers, PieceInfo, Start, format_of};
 
@@ -72,7 +72,7 @@ pub(super) enum Assembled {
 #[derive(Debug)]
 pub(super) struct FrameAssembly {
     format: &'static dyn PayloadFormat,
-    partials: BTreeMap<u64, Partial>,
+    partials: SmallMap<u64, Partial>,
     /// Whether a keyframe has brought its parameters, or needs none: later ones may omit
     /// them.
     has_parameters: bool,
@@ -83,7 +83,7 @@ impl FrameAssembly {
         let format = format_of(codec);
         FrameAssembly {
             format,
-            partials: BTreeMap::new(),
+            partials: SmallMap::default(),
             has_parameters: !format.has_parameters(),
         }
     }
@@ -104,10 +104,9 @@ impl FrameAssembly {
             return Assembled::Malformed;
         };
         let infers_first = self.infers_first();
-        let partial = self
-            .partials
-            .entry(timestamp)
-            .or_insert_with(|| Partial::new(packet.sequence, piece.info.numbers, now));
+        let partial = self.partials.get_or_insert_with(timestamp, || {
+            Partial::new(packet.sequence, piece.info.numbers, now)
+        });
         partial.add(now, packet, &piece.info);
         if infers_first {
             partial.find_first(buffer);
@@ -170,17 +169,14 @@ impl FrameAssembly {
 
     /// Returns the incomplete frames strictly between two timestamps.
     pub(super) fn between(&self, after: u64, before: u64) -> impl Iterator<Item = &Partial> {
-        let range = (after + 1 < before).then(|| self.partials.range(after + 1..before));
-        range.into_iter().flatten().map(|(_, partial)| partial)
+        self.partials.between(after, before)
     }
 
     /// Gives up the frames before `timestamp`; returns their number.
     pub(super) fn abandon_before(&mut self, buffer: &mut PacketBuffer, timestamp: u64) -> u64 {
         let mut abandoned = 0;
-        while let Some(entry) = self.partials.first_entry()
-            && *entry.key() < timestamp
-        {
-            entry.remove().discard(buffer);
+        while let Some((_, partial)) = self.partials.pop_first_if(|t, _| *t < timestamp) {
+            partial.discard(buffer);
             abandoned += 1;
         }
         abandoned
@@ -190,10 +186,8 @@ impl FrameAssembly {
     pub(super) fn abandon_overwritten(&mut self, buffer: &mut PacketBuffer) -> u64 {
         let oldest = buffer.oldest();
         let mut abandoned = 0;
-        while let Some(entry) = self.partials.first_entry()
-            && entry.get().lowest < oldest
-        {
-            entry.remove().discard(buffer);
+        while let Some((_, partial)) = self.partials.pop_first_if(|_, p| p.lowest < oldest) {
+            partial.discard(buffer);
             abandoned += 1;
         }
         abandoned
@@ -203,7 +197,7 @@ impl FrameAssembly {
     pub(super) fn bound(&mut self, buffer: &mut PacketBuffer) -> u64 {
         let mut abandoned = 0;
         while self.partials.len() > MAX_PARTIALS {
-            if let Some((_, partial)) = self.partials.pop_first() {
+            if let Some((_, partial)) = self.partials.pop_first_if(|_, _| true) {
                 partial.discard(buffer);
                 abandoned += 1;
             }

@@ -3,14 +3,14 @@
 use super::frame_assembly::{AssembledFrame, FrameAssembly};
 use super::packet_buffer::PacketBuffer;
 use super::references::{Hole, References};
-use std::collections::BTreeMap;
+use crate::small_map::SmallMap;
 
 /// Most frames that may wait; chosen by us: two seconds of 60 Hz.
 pub(super) const MAX_FRAMES: usize = 128;
 
 #[derive(Debug, Default)]
 pub(super) struct FrameBuffer {
-    frames: BTreeMap<u64, AssembledFrame>,
+    frames: SmallMap<u64, AssembledFrame>,
     references: References,
     bytes: usize,
 }
@@ -19,7 +19,7 @@ impl FrameBuffer {
     /// Adds a frame that is newer than the last released one. Returns false if its
     /// timestamp is taken.
     pub(super) fn insert(&mut self, frame: AssembledFrame) -> bool {
-        if self.frames.contains_key(&frame.timestamp) {
+        if self.frames.get(&frame.timestamp).is_some() {
             return false;
         }
         self.bytes += frame.data.len();
@@ -64,10 +64,8 @@ impl FrameBuffer {
         partials: u64,
     ) -> Option<(AssembledFrame, u64)> {
         let mut known = partials;
-        while let Some(entry) = self.frames.first_entry()
-            && *entry.key() < timestamp
-        {
-            self.bytes -= entry.remove().data.len();
+        while let Some((_, older)) = self.frames.pop_first_if(|t, _| *t < timestamp) {
+            self.bytes -= older.data.len();
             known += 1;
         }
         let frame = self.frames.remove(&timestamp)?;
@@ -81,7 +79,7 @@ impl FrameBuffer {
     pub(super) fn bound(&mut self, most: Option<usize>) -> u64 {
         let mut dropped = 0;
         while self.frames.len() > most.unwrap_or(MAX_FRAMES) {
-            if let Some((_, frame)) = self.frames.pop_first() {
+            if let Some((_, frame)) = self.frames.pop_first_if(|_, _| true) {
                 self.bytes -= frame.data.len();
                 dropped += 1;
             }
