@@ -366,7 +366,7 @@ const HELPERS: [Helper; 6] = [
     },
     Helper {
         names: &["node"],
-        needed_for: "no `--client chromium`, no `--client baresip` and no swarm",
+        needed_for: "no `--client chromium`, `baresip` or `srtla`, and no swarm",
         remedy: "install Node.js",
     },
     Helper {

@@ -163,10 +163,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "ENGINE", value_parser = engines(), default_value_t = Engines::default())]
     pub engine: Engines,
     /// Program under test: weft, weft-call (direct call to a browser), chromium, pion,
-    /// aiortc, baresip or exec:CMD (a shell command); model, if every call is of an
-    /// application that has a model. Real programs need --engine emu. weft,FLOW=pion uses
-    /// another program for one flow, and weft,FLOW=swarm replaces a TCP flow by a
-    /// BitTorrent swarm
+    /// aiortc, baresip, srtla, srtla-500ms or exec:CMD (a shell command); model, if every
+    /// call is of an application that has a model. Real programs need --engine emu.
+    /// weft,FLOW=pion uses another program for one flow, and weft,FLOW=swarm replaces a
+    /// TCP flow by a BitTorrent swarm
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
     pub client: Client,
     /// Keep emulated runs in which the machine was too slow, with a note

@@ -4,6 +4,7 @@
 mod beside_the_simulator;
 mod doctor;
 mod shell;
+mod srtla;
 mod swarm;
 
 use std::process::{Command, Output};

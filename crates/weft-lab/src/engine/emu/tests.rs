@@ -9,6 +9,8 @@ fn clients_are_written_as_they_are_read() {
         "pion",
         "aiortc",
         "baresip",
+        "srtla",
+        "srtla-500ms",
         "model",
         "chromium,down=pion,side=exec:true,load=swarm",
         "exec:ping -c 3 $WEFT_PEER",
@@ -27,7 +29,7 @@ fn clients_are_written_as_they_are_read() {
         let error = text.parse::<Client>().unwrap_err().to_string();
         assert!(
             error.contains(
-                "write weft, weft-call, chromium, pion, aiortc, baresip, model or exec:COMMAND"
+                "write weft, weft-call, chromium, pion, aiortc, baresip, srtla, srtla-500ms, model or exec:COMMAND"
             ),
             "{error}"
         );

@@ -20,7 +20,7 @@ use weft_experiment::{Application, CallSetup, FlowKind, FlowSetup, Setup};
 use super::testbed::job::{Ends, Job};
 use crate::engine::EngineError;
 use camera::CallFiles;
-use programs::{built, folder};
+use programs::{built, folder, in_node};
 use several::Several;
 
 /// Program at the ends of the calls under test.
@@ -38,6 +38,8 @@ pub enum Client {
     Aiortc,
     /// Two SIP phones whose pictures have a fixed rate.
     Baresip,
+    /// A stream over SRTLA, which bonds links below SRT.
+    Srtla(SrtLatency),
     /// No client: for runs whose calls are all made by models of applications.
     Model,
     /// A BitTorrent swarm, which replaces a flow of kind `tcp` and makes no calls.
@@ -48,10 +50,20 @@ pub enum Client {
     Several(Box<Several<Client>>),
 }
 
+/// Time that SRT's receiver holds the stream, so that lost packets can be sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SrtLatency {
+    /// 2000 ms: the default of belacoder, the sender.
+    Usual,
+    /// 500 ms.
+    Short,
+}
+
 /// Error: unknown client.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "there is no client `{0}`: write weft, weft-call, chromium, pion, aiortc, baresip, model or exec:COMMAND; \
+    "there is no client `{0}`: write weft, weft-call, chromium, pion, aiortc, baresip, srtla, srtla-500ms, model \
+     or exec:COMMAND; \
      with another one for a flow, chromium,FLOW=pion; for one of kind tcp or udp exec:COMMAND, of kind tcp swarm"
 )]
 pub struct UnknownClient(String);
@@ -71,6 +83,8 @@ impl FromStr for Client {
             ("pion", _) => Ok(Client::Pion),
             ("aiortc", _) => Ok(Client::Aiortc),
             ("baresip", _) => Ok(Client::Baresip),
+            ("srtla", _) => Ok(Client::Srtla(SrtLatency::Usual)),
+            ("srtla-500ms", _) => Ok(Client::Srtla(SrtLatency::Short)),
             ("model", _) => Ok(Client::Model),
             ("swarm", _) => Ok(Client::Swarm),
             (_, Some(command)) if !command.is_empty() => Ok(Client::Exec(command.to_owned())),
@@ -113,6 +127,8 @@ impl Client {
             Client::Pion => "pion",
             Client::Aiortc => "aiortc",
             Client::Baresip => "baresip",
+            Client::Srtla(SrtLatency::Usual) => "srtla",
+            Client::Srtla(SrtLatency::Short) => "srtla-500ms",
             Client::Model => "model",
             Client::Swarm => "swarm",
             Client::Exec(_) => "exec",
@@ -208,14 +224,16 @@ impl Client {
                 weft::binary()?;
                 return Client::Chromium.program();
             }
-            Client::Chromium | Client::Baresip | Client::Swarm => vec![
-                "node".to_owned(),
-                folder()?
-                    .join(self.name())
-                    .join("main.mjs")
-                    .display()
-                    .to_string(),
-            ],
+            Client::Chromium | Client::Baresip | Client::Swarm => in_node(self.name())?,
+            Client::Srtla(latency) => {
+                let mut words = in_node("srtla")?;
+                if latency == &SrtLatency::Short {
+                    // At 0.5 Mbit/s the usual 40 packets take longer than SRT waits.
+                    let options = ["--latency", "500", "--reordered", "10"];
+                    words.extend(options.map(str::to_owned));
+                }
+                words
+            }
             Client::Pion => vec![built(
                 &folder()?.join("pion"),
                 "pion",
@@ -258,7 +276,11 @@ impl Client {
             Client::Exec(command) => Ok(exec::jobs(command, flow, ends)),
             // Rejected earlier.
             Client::Model | Client::Swarm => Ok(Vec::new()),
-            Client::Chromium | Client::Pion | Client::Aiortc | Client::Baresip => {
+            Client::Chromium
+            | Client::Pion
+            | Client::Aiortc
+            | Client::Baresip
+            | Client::Srtla(_) => {
                 let program = self.program()?.unwrap_or_default();
                 lines::jobs((self.name(), &program), (flow, setup, call), files)
             }

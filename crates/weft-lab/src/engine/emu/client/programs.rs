@@ -97,5 +97,14 @@ pub fn built(folder: &Path, name: &str, command: &str) -> Result<String, EngineE
     )))
 }
 
+/// Returns the command of a client that runs in Node.
+///
+/// # Errors
+/// If there is no folder of clients.
+pub fn in_node(name: &str) -> Result<Vec<String>, EngineError> {
+    let script = folder()?.join(name).join("main.mjs");
+    Ok(vec!["node".to_owned(), script.display().to_string()])
+}
+
 #[cfg(test)]
 mod tests;
