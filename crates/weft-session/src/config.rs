@@ -10,7 +10,7 @@ use crate::schedule::SchedulerKind;
 
 /// Settings of a session, and the results of its negotiation.
 ///
-/// It has more than fifteen fields because each is an independent setting.
+/// More than fifteen fields: each is an independent setting.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Negotiated header extension ids; they decide the [`Level`].

@@ -22,8 +22,8 @@ pub struct Stats {
 
 /// Statistics of one path.
 ///
-/// It has more than fifteen fields because it is a read-only snapshot of values that
-/// belong to one path and decide nothing.
+/// More than fifteen fields: a read-only snapshot of values that belong to one path and
+/// decide nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct PathStats {
     /// The association's number for the path.

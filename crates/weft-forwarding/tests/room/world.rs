@@ -24,8 +24,9 @@ fn id(plane: usize) -> PlaneId {
     PlaneId::new(plane).expect("there are not so many")
 }
 
-/// Plane, its clients and the wires between them. It has more than fifteen fields because
-/// tests set the properties of the next client.
+/// Plane, its clients and the wires between them.
+///
+/// More than fifteen fields: tests set the properties of the next client.
 pub struct Room {
     pub now: Instant,
     pub plane: Plane,
