@@ -86,6 +86,11 @@ impl Traffic {
             return encodings.first().copied();
         }
         let player = self.players.get(&peer)?;
+        if let Some(rules) = &player.rules {
+            let arriving = self.useful(now, carried);
+            let arriving: Vec<TrackId> = arriving.iter().map(|e| e.track).collect();
+            return rules.first(&arriving).or(encodings.first().copied());
+        }
         let cameras = player.of_kind(MediaKind::Video).count() as u64 + 1;
         let target = player.target.unwrap_or(LEAST_MAX_RATE);
         let share = Rate::from_bps(target.as_bps() / cameras);
@@ -101,6 +106,9 @@ impl Traffic {
         let Some(player) = self.players.get(&key) else {
             return;
         };
+        if player.rules.is_some() {
+            return self.apply_rules(now, key);
+        }
         let of_kind = |kind| {
             let subscriptions = player.subscriptions.iter();
             subscriptions.filter(move |(_, s)| s.kind == kind)
@@ -225,8 +233,15 @@ impl Traffic {
             Some(_) | None => {}
         }
         let target = share;
-        self.router
-            .set_downlink(now, id, Downlink { target, queued });
+        self.router.set_downlink(
+            now,
+            id,
+            Downlink {
+                target,
+                limit: None,
+                queued,
+            },
+        );
         is_raised
     }
 }

@@ -126,6 +126,11 @@ impl Pausing {
         self.paused
     }
 
+    /// Pauses the camera, or resumes it, whatever came before.
+    pub(crate) fn set(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
     /// Updates the state with whether the camera fits now; returns whether it is paused.
     pub(crate) fn update(&mut self, now: Instant, fits: bool) -> bool {
         if fits != self.paused {

@@ -59,12 +59,12 @@ impl Plane {
     #[must_use]
     pub fn new(settings: Settings) -> Plane {
         Plane {
+            traffic: Traffic::default().allocating(settings.allocator()),
             settings,
             peers: PeerSet::default(),
             connections: BTreeMap::new(),
             resources: BTreeMap::new(),
             publications: BTreeMap::new(),
-            traffic: Traffic::default(),
             connected: Connected::default(),
             handshakes: Handshakes::default(),
             steering: Steering::default(),

@@ -5,6 +5,7 @@ use crate::division::Pausing;
 use crate::encoding::EncodingChoice;
 use crate::reception::Carried;
 use crate::routing::SubscriptionId;
+use crate::rules::{AllocatorKind, Rules};
 use std::collections::BTreeMap;
 use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 
@@ -50,11 +51,13 @@ pub(crate) struct Player {
     pub(crate) ceiling: Ceiling,
     /// Minimum rate that its session assumes for its paths.
     pub(crate) known: Rate,
+    /// Rules of another server that choose its layers.
+    pub(crate) rules: Option<Rules>,
 }
 
 impl Player {
     /// Creates a player that has just connected and whose paths are unknown.
-    pub(crate) fn new(now: Instant) -> Player {
+    pub(crate) fn new(now: Instant, allocator: AllocatorKind) -> Player {
         Player {
             since: now,
             subscriptions: BTreeMap::new(),
@@ -63,6 +66,7 @@ impl Player {
             max_rate: LEAST_MAX_RATE,
             ceiling: Ceiling::default(),
             known: Rate::ZERO,
+            rules: Rules::new(allocator),
         }
     }
 

@@ -1,4 +1,5 @@
 use crate::relay::PlaneId;
+use crate::rules::AllocatorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
@@ -40,6 +41,7 @@ pub struct Settings {
     bounded: bool,
     /// Whether packets without protection are reported.
     captures: bool,
+    allocator: AllocatorKind,
 }
 
 impl Settings {
@@ -57,6 +59,7 @@ impl Settings {
             plane: None,
             bounded: true,
             captures: false,
+            allocator: AllocatorKind::default(),
         }
     }
 
@@ -65,6 +68,17 @@ impl Settings {
     #[must_use]
     pub fn capturing(self, captures: bool) -> Settings {
         Settings { captures, ..self }
+    }
+
+    /// Chooses the layers of each player by these rules. Default the product's own; others
+    /// are for comparisons.
+    #[must_use]
+    pub fn allocating(self, allocator: AllocatorKind) -> Settings {
+        Settings { allocator, ..self }
+    }
+
+    pub(crate) fn allocator(&self) -> AllocatorKind {
+        self.allocator
     }
 
     pub(crate) fn captures(&self) -> bool {

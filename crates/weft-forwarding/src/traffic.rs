@@ -9,6 +9,7 @@ use crate::reception::Carried;
 use crate::relay::PlaneId;
 use crate::relays::Relays;
 use crate::routing::{Output, Router, SubscriptionId, TrackId};
+use crate::rules::AllocatorKind;
 use crate::taps::Taps;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{PeerKey, PeerSet, StreamDirection};
@@ -42,6 +43,8 @@ pub(crate) struct Totals {
 /// Router, with the mapping of its tracks and subscriptions to the streams of peers.
 #[derive(Default)]
 pub(crate) struct Traffic {
+    /// Rules that choose the layers of each player.
+    pub(crate) allocator: AllocatorKind,
     pub(crate) router: Router,
     incoming: BTreeMap<(PeerKey, StreamId), Incoming>,
     /// Streams on which keyframes of a track are requested.
@@ -120,7 +123,8 @@ impl Traffic {
         publication: &Publication,
         peer: PeerKey,
     ) {
-        self.players.insert(peer, Player::new(now));
+        let player = Player::new(now, self.allocator);
+        self.players.insert(peer, player);
         self.subscribe(now, peers, publication, peer);
         self.deliver(now, peers);
     }
@@ -175,7 +179,8 @@ impl Traffic {
 
     /// Connects a participant's reception; [`Traffic::carry`] sets the tracks of its streams.
     pub(crate) fn connect_reception(&mut self, now: Instant, peer: PeerKey) {
-        self.players.insert(peer, Player::new(now));
+        let player = Player::new(now, self.allocator);
+        self.players.insert(peer, player);
     }
 
     /// Sets the track that a stream to a player carries.

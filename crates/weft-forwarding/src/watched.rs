@@ -4,6 +4,7 @@ use crate::event::Event;
 use crate::plane::Plane;
 use crate::player::{GUESSING, Subscribed};
 use crate::routing::TrackId;
+use crate::rules::AllocatorKind;
 use crate::traffic::Traffic;
 use crate::wanted::{self, Size};
 use std::collections::BTreeSet;
@@ -25,7 +26,8 @@ impl Traffic {
     }
 
     /// Returns the encodings that one player may get: the largest useful one if its share
-    /// of the rate can carry that, otherwise the smaller ones, too.
+    /// of the rate can carry that, otherwise the smaller ones, too. Other servers' rules have
+    /// publishers send all useful ones.
     fn watched_by(&self, now: Instant, by: &Subscribed, guessing: bool) -> Vec<TrackId> {
         let sized = by.carried.encodings.iter();
         let sized = sized.map(|track| (*track, self.router.size(*track)));
@@ -35,7 +37,8 @@ impl Traffic {
         let largest = useful.iter().copied().max_by_key(size);
         let rate = largest.and_then(|track| self.router.rate(now, track));
         let carries = |(share, rate): (Rate, Rate)| rate > Rate::ZERO && share >= rate;
-        if !guessing && by.share.zip(rate).is_some_and(carries) {
+        let is_own = self.allocator == AllocatorKind::Weft;
+        if is_own && !guessing && by.share.zip(rate).is_some_and(carries) {
             let present = [self.router.track(by.id), self.router.preferred(by.id)];
             useful.retain(|track| Some(*track) == largest || present.contains(&Some(*track)));
         }

@@ -107,6 +107,7 @@ pub(crate) fn pages(people: usize) -> ConferenceSetup {
     encoder.temporal_layers = 3;
     ConferenceSetup {
         server: "server".to_owned(),
+        allocator: None,
         people,
         routes_each: 1,
         joining: Duration::from_secs(3),

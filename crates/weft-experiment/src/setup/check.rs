@@ -97,7 +97,7 @@ pub enum SetupError {
         /// Its stop, or the end of the run.
         end: Duration,
     },
-    /// Servers of a conference are not connected, or have no people.
+    /// Servers of a conference are not connected, have no people, or several allocators.
     #[error("flow '{flow}': {what}")]
     Servers {
         /// Name in the setup.

@@ -19,8 +19,8 @@ pub use call::{
     SideSetup, SourceKind, StreamRecord, SyntheticSetup,
 };
 pub use conference::{
-    ConferenceRecord, ConferenceSetup, InterconnectSetup, PersonRecord, Screen, SimulcastSetup,
-    TilePicture, TileRecord, TileSizes,
+    AllocatorKind, ConferenceRecord, ConferenceSetup, InterconnectSetup, PersonRecord, Screen,
+    SimulcastSetup, TilePicture, TileRecord, TileSizes,
 };
 pub use floor::{FloorRecord, FloorSetup, ShownPicture};
 pub use tcp::{Application, CongestionKind, EcnMode, TcpRecord, TcpSample, TcpSetup, Transfer};
@@ -86,6 +86,11 @@ pub trait Traffic {
 
     /// Returns the server that its people connect to, if it is a group in a conference.
     fn server(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the rules by which that server chooses layers, if the group names some.
+    fn allocator(&self) -> Option<AllocatorKind> {
         None
     }
 

@@ -59,6 +59,8 @@ pub(crate) enum Forwarding {
 pub(crate) struct Downlink {
     /// Share of their rate for this track; `None` while it is unknown.
     pub(crate) target: Option<Rate>,
+    /// Highest layer, where it is not chosen by that rate.
+    pub(crate) limit: Option<u8>,
     /// Time to send the packets in the subscriber's pacer.
     pub(crate) queued: Duration,
 }
@@ -129,6 +131,7 @@ impl Forwarder {
             choice: LayerChoice::new(),
             downlink: Downlink {
                 target: None,
+                limit: None,
                 queued: Duration::ZERO,
             },
             pictures: Pictures::new(format_of(codec).closes_gaps()),
@@ -215,8 +218,10 @@ impl Forwarder {
         rates: Option<[Rate; LAYERS]>,
     ) {
         if let Some(spatial) = parsed.spatial_layers() {
-            let target = self.downlink.target;
-            if self.choice.update(now, target, rates, spatial) {
+            let Downlink { target, limit, .. } = self.downlink;
+            if let Some(limit) = limit {
+                self.choice.set(limit);
+            } else if self.choice.update(now, target, rates, spatial) {
                 self.start_again();
             }
         }

@@ -75,6 +75,7 @@ impl Room {
                 let target = Some(Rate::from_kbps(u64::from(byte(1)) * 8));
                 let downlink = Downlink {
                     target: target.filter(|_| byte(1) != 0),
+                    limit: None,
                     queued: Duration::from_millis(u64::from(byte(2)) * 4),
                 };
                 self.router.set_downlink(now, id, downlink);

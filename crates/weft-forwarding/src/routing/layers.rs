@@ -141,6 +141,11 @@ impl LayerChoice {
         }
     }
 
+    /// Chooses this layer, or the highest if it is above that.
+    pub(crate) fn set(&mut self, layer: u8) {
+        self.wanted = layer.min(LAYERS as u8 - 1);
+    }
+
     /// Layer that was last wanted.
     pub(crate) fn wanted(&self) -> u8 {
         self.wanted

@@ -48,7 +48,8 @@ pub struct File {
     pub published: Vec<Published>,
 }
 
-/// A system with its own name.
+/// A system with its own name. More than fifteen fields: they are the keys of one table of
+/// a file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct System {
@@ -58,6 +59,7 @@ pub struct System {
     pub protection: Option<Text>,
     pub controller: Option<Text>,
     pub level: Option<Text>,
+    pub allocator: Option<Text>,
     pub reports: Option<Text>,
     pub receiver: Option<Text>,
     pub keyframe_patience: Option<Spanned<Time>>,

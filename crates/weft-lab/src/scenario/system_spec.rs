@@ -1,7 +1,7 @@
 //! Systems: how a call uses its links, and their known names.
 
 use weft_cc::ControllerKind;
-use weft_experiment::SideSetup;
+use weft_experiment::{AllocatorKind, SideSetup};
 use weft_session::{
     Ablations, Level, Preference, ProtectionKind, ReceiverProfile, Reporting, SchedulerKind,
 };
@@ -66,6 +66,8 @@ pub struct SessionSpec {
     pub receiver: ReceiverProfile,
     /// Time to decode a repair packet; `None` for that of the call.
     pub repair_decoding: Option<Duration>,
+    /// Rules by which a conference's server chooses layers, if it names some.
+    pub allocator: Option<AllocatorKind>,
 }
 
 impl SessionSpec {
@@ -96,6 +98,11 @@ impl SessionSpec {
             self.level = *level;
             return true;
         }
+        if let Ok(rules @ (AllocatorKind::LivekitRules | AllocatorKind::JitsiRules)) = name.parse()
+        {
+            self.allocator = Some(rules);
+            return true;
+        }
         let Some(scheduler) = name.parse().ok().or_else(|| custom.scheduler(name)) else {
             return false;
         };
@@ -112,6 +119,8 @@ impl SessionSpec {
 /// Iterates over the names that [`SessionSpec::set_scheduler`] accepts.
 pub fn schedulers<'a>() -> impl Iterator<Item = &'a str> {
     let published = [WEBRTC].into_iter().chain(RIVALS.map(|(name, ..)| name));
+    let servers = [AllocatorKind::LivekitRules, AllocatorKind::JitsiRules];
+    let published = published.chain(servers.map(AllocatorKind::name));
     published.chain(SchedulerKind::ALL.iter().map(|kind| kind.name()))
 }
 
@@ -136,6 +145,7 @@ impl Default for SessionSpec {
             reporting: Reporting::default(),
             receiver: ReceiverProfile::default(),
             repair_decoding: None,
+            allocator: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use weft_cc::{ControllerKind, ControllerKindError};
-use weft_experiment::FloorSetup;
+use weft_experiment::{AllocatorKind, FloorSetup};
 use weft_session::{Level, Preference, ProtectionKind, Reporting, SchedulerKind};
 use weft_units::Rate;
 use weft_units::UnknownName;
@@ -114,6 +114,11 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     }
     if let Some(text) = &entry.controller {
         spec.controller = Some(controller(source, text.get_ref(), text.span())?);
+    }
+    if let Some(text) = &entry.allocator {
+        let parsed = text.get_ref().parse::<AllocatorKind>();
+        let wrong = |error: UnknownName| source.error(text.span(), error.to_string());
+        spec.allocator = Some(parsed.map_err(wrong)?);
     }
     spec.receiver = receivers::profile(source, &entry)?;
     spec.repair_decoding = receivers::repair_decoding(source, &entry)?;

@@ -1,4 +1,5 @@
-//! Checks the servers of the conference: all are connected, and have people.
+//! Checks the servers of the conference: all are connected, have people, and choose layers
+//! by one set of rules.
 
 use crate::setup::FlowSetup;
 
@@ -35,6 +36,19 @@ pub(super) fn check(flows: &[FlowSetup]) -> Result<(), SetupError> {
     }
     for (place, (_, first)) in homes.iter().enumerate() {
         for (flow, second) in &homes[place + 1..] {
+            let named = [homes[place].0, flow].map(|flow| flow.traffic().allocator());
+            if first == second
+                && let [Some(one), Some(other)] = named
+                && one != other
+            {
+                return Err(wrong(
+                    flow,
+                    format!(
+                        "server '{first}' has the allocators {one} and {other}: give its groups systems \
+                         with one, or another server"
+                    ),
+                ));
+            }
             if first != second && !joined.contains(&[*first, *second]) {
                 return Err(wrong(
                     flow,

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 pub use interconnect::InterconnectSetup;
 pub use record::{ConferenceRecord, PersonRecord, TilePicture, TileRecord};
 pub use view::{Screen, TileSizes};
+pub use weft_forwarding::AllocatorKind;
 use weft_session::Level;
 use weft_units::{Duration, Rate};
 
@@ -21,6 +22,9 @@ pub struct ConferenceSetup {
     /// Name of the server that they connect to. Several servers have links between them
     /// ([`InterconnectSetup`]).
     pub server: String,
+    /// Rules by which that server chooses layers; `None` where another group says it, and
+    /// otherwise the product's own.
+    pub allocator: Option<AllocatorKind>,
     /// Number of people in the group.
     pub people: usize,
     /// Number of routes of each person.
@@ -121,6 +125,10 @@ impl Traffic for ConferenceSetup {
 
     fn server(&self) -> Option<&str> {
         Some(&self.server)
+    }
+
+    fn allocator(&self) -> Option<AllocatorKind> {
+        self.allocator
     }
 
     fn is_call(&self) -> bool {

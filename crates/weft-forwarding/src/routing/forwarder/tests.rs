@@ -148,6 +148,7 @@ fn limit(forwarder: &mut Forwarder, kbps: u64) {
         at(0),
         Downlink {
             target: Some(Rate::from_kbps(kbps)),
+            limit: None,
             queued: Duration::ZERO,
         },
     );
@@ -323,6 +324,7 @@ fn a_subscriber_with_a_long_queue_gets_whole_pictures_or_none() {
     let rates = LayerRates::default();
     let queued = |ms| Downlink {
         target: None,
+        limit: None,
         queued: Duration::from_millis(ms),
     };
     let pictures: Vec<_> = (0..7).map(|n| encoder.picture(n % 6 == 0).1).collect();

@@ -23,6 +23,18 @@ impl Router {
         track.map_or((None, None), |track| (track.rates.total(now), track.size))
     }
 
+    /// Returns the rates of a track up to each of its layers; empty while it does not
+    /// arrive.
+    #[must_use]
+    pub(crate) fn layer_rates(&self, now: Instant, track: TrackId) -> Vec<Rate> {
+        let track = self.tracks.get(&track);
+        let rates = track.and_then(|track| track.rates.cumulative(now));
+        let mut rates: Vec<Rate> = rates.into_iter().flatten().collect();
+        rates.retain(|rate| *rate > Rate::ZERO);
+        rates.dedup();
+        rates
+    }
+
     /// Returns the rate of all layers of a track.
     #[must_use]
     pub(crate) fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {

@@ -78,6 +78,7 @@ fn a_slow_subscriber_loses_its_own_packets_only() {
     router.handle_packet(at(10), track, picture(100_000, true));
     let downlink = Downlink {
         target: None,
+        limit: None,
         queued: Duration::from_secs(2),
     };
     router.set_downlink(at(20), slow, downlink);

@@ -95,7 +95,7 @@ impl Fields for Call {
             Some((_, Family::Webrtc(limits))) => Some(self.within(source, limits)?),
             None => None,
         };
-        let mut side = SideSetup::filming(self.cameras(source, whole, limits)?);
+        let mut side = SideSetup::filming(self.cameras(source, whole.clone(), limits)?);
         let sound = self.sound.as_ref();
         let sound = sound.map(|sound| microphone(source, sound)).transpose()?;
         if let Some(microphone) = sound.or(limits.map(app::microphone)) {
@@ -115,6 +115,13 @@ impl Fields for Call {
                 return Ok(FlowKind::Floor(self.floor(*rate, sound)));
             }
         };
+        if let Some(allocator) = session.allocator {
+            let message = format!(
+                "{allocator} are rules of a conference's server, and a call has none: use another system, \
+                 or a flow of kind \"conference\""
+            );
+            return Err(source.error(whole, message));
+        }
         session.configure(&mut side);
         if let Some(time) = session.repair_decoding {
             side.repair_decoding = time;

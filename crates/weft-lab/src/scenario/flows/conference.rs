@@ -87,6 +87,7 @@ impl Fields for Conference {
                 None => SERVER.to_owned(),
             },
             people: people as usize,
+            allocator: session.allocator,
             // Set once the links are known.
             routes_each: 1,
             joining: (self.joining.as_ref()).map_or(Duration::ZERO, |time| time.get_ref().0),

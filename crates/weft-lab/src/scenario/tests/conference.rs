@@ -2,7 +2,7 @@
 
 use super::{forward, parse};
 use crate::scenario::Variant;
-use weft_experiment::{FlowKind, InterconnectSetup, Setup};
+use weft_experiment::{AllocatorKind, FlowKind, InterconnectSetup, Setup};
 use weft_units::Rate;
 
 const ROOM: &str = r#"
@@ -241,4 +241,63 @@ fn errors_in_servers_are_reported_with_the_remedy() {
         assert!(message.contains(words), "{with}: {message}");
         assert!(message.starts_with("t.toml:"), "{message}");
     }
+}
+
+#[test]
+fn a_system_names_the_rules_of_the_server() {
+    let systems = |systems: &str| {
+        let text = ROOM.replacen("duration", &format!("systems = {systems}\nduration"), 1);
+        parse(&text, &[])
+    };
+    let scenario = systems("[\"weft\", \"livekit-rules\", \"jitsi-rules\"]").expect("three");
+    let of = |variant: &Variant| match &variant.setup.flows[0].kind {
+        FlowKind::Conference(group) => (group.allocator, group.level),
+        other => panic!("{other:?}"),
+    };
+    let named = scenario
+        .variants
+        .iter()
+        .map(of)
+        .map(|(allocator, _)| allocator);
+    let expected = [
+        None,
+        Some(AllocatorKind::LivekitRules),
+        Some(AllocatorKind::JitsiRules),
+    ];
+    assert_eq!(named.collect::<Vec<_>>(), expected);
+    let own = "[system.browsers]\nscheduler = \"webrtc\"\nallocator = \"jitsi-rules\"\n";
+    let own = parse(&format!("{ROOM}\n{own}"), &[]).expect("browsers");
+    let (allocator, level) = of(&own.variants[0]);
+    assert_eq!(allocator, Some(AllocatorKind::JitsiRules));
+    assert_eq!(level.name(), "sender-side");
+}
+
+#[test]
+fn conflicting_and_unknown_rules_are_refused() {
+    let room = |more: &str| {
+        let text = ROOM.replacen("people = 3", &format!("people = 3\n{more}"), 1);
+        parse(&format!("systems = [\"livekit-rules\"]\n{text}"), &[])
+    };
+    let error = room("system = \"jitsi-rules\"")
+        .map(drop)
+        .expect_err("two of them");
+    assert!(
+        error.contains("has the allocators jitsi-rules and livekit-rules"),
+        "{error}"
+    );
+    assert!(
+        room("system = \"webrtc\"").is_ok(),
+        "browsers at that server"
+    );
+    let wrong = "[system.x]\nallocator = \"zoom-rules\"\n";
+    let error = parse(&format!("{ROOM}\n{wrong}"), &[])
+        .map(drop)
+        .expect_err("unknown");
+    assert!(error.contains("livekit-rules"), "{error}");
+    let call = "title = \"A call\"\nduration = \"5s\"\nsystems = [\"jitsi-rules\"]\n\
+                [links.a]\nspec = \"rate=2mbit,delay=9ms\"\n[flows.call]\nkind = \"call\"\n";
+    let error = parse(call, &[])
+        .map(drop)
+        .expect_err("a call has no server");
+    assert!(error.contains("rules of a conference's server"), "{error}");
 }

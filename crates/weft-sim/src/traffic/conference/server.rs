@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use weft_forwarding::{Negotiated, Output, Plane, ResourceId, Settings, View};
+use weft_forwarding::{AllocatorKind, Negotiated, Output, Plane, ResourceId, Settings, View};
 use weft_ice::IceRole;
 use weft_peer::{Entropy, Offer, Peer, TimeOrigin, answer};
 use weft_secure::Certificate;
@@ -67,13 +67,18 @@ impl Servers {
                 joined.insert(between, Joined { routes, end });
             }
         }
+        let allocator = |name: &String| {
+            let own = groups.iter().filter(|group| group.setup.server == *name);
+            let named = own.filter_map(|group| group.setup.allocator).next();
+            named.unwrap_or_default()
+        };
         let server = |(place, name): (usize, &&String)| {
             // The first server has this stream regardless of its name.
             let rng = match place {
                 0 => rng.stream("server"),
                 _ => rng.stream(&format!("server {name}")),
             };
-            Server::new(rng, &locals[place])
+            Server::new(rng, &locals[place], allocator(name))
         };
         Servers {
             all: names.iter().enumerate().map(server).collect(),
@@ -142,10 +147,11 @@ pub(super) struct Server {
 }
 
 impl Server {
-    fn new(rng: Rng, locals: &[SocketAddr]) -> Server {
+    fn new(rng: Rng, locals: &[SocketAddr], allocator: AllocatorKind) -> Server {
         let (origin, certificate) = (TimeOrigin::simulated(), Certificate::unused());
+        let settings = Settings::new(origin, certificate, locals);
         Server {
-            plane: Plane::new(Settings::new(origin, certificate, locals)),
+            plane: Plane::new(settings.allocating(allocator)),
             is_touched: true,
             rng,
             opened: 0,

@@ -1,6 +1,6 @@
 use weft_experiment::{
-    ConferenceRecord, ConferenceSetup, FlowDetail, FlowKind, FlowSetup, Hop, LinkSetup,
-    MicrophoneSetup, PersonRecord, Record, Route, Screen, Setup, TileRecord, TileSizes,
+    AllocatorKind, ConferenceRecord, ConferenceSetup, FlowDetail, FlowKind, FlowSetup, Hop,
+    LinkSetup, MicrophoneSetup, PersonRecord, Record, Route, Screen, Setup, TileRecord, TileSizes,
 };
 use weft_links::WiredDirection;
 use weft_units::{Duration, Instant};
@@ -192,6 +192,38 @@ fn the_speaker_is_large_and_leavers_disappear() {
     let (large, small) = (heights(first, 720), heights(first, 180));
     assert!((400..800).contains(&large), "{large} large pictures");
     assert!((500..1_400).contains(&small), "{small} small pictures");
+}
+
+/// Everybody at one link has the same rules: what a slow viewer sees depends on them.
+#[test]
+fn a_conference_follows_the_rules_of_another_server() {
+    let of = |allocator: AllocatorKind| {
+        let group = |people| ConferenceSetup {
+            allocator: Some(allocator),
+            ..group(people, TileSizes::Grid)
+        };
+        let mut setup = Setup::new(seconds(30));
+        add(&mut setup, "strong", group(5), &[GOOD]);
+        let slow = "rate=300kbit,delay=30ms,queue=300ms";
+        add(&mut setup, "weak", group(1), &[slow]);
+        let record = run(&setup, 1, &mut ()).expect("it can be run");
+        let (from, end) = (Instant::ZERO + seconds(10), record.ended_at);
+        for person in people(&record, 0) {
+            for tile in person.tiles.iter().filter(|tile| tile.of != "weak") {
+                let (fps, _) = seen(tile, from, end);
+                assert!((29.0..31.0).contains(&fps), "{allocator}: {fps}");
+            }
+        }
+        let tiles = people(&record, 1)[0].tiles.clone();
+        let paused = tiles.iter().filter(|tile| !tile.pauses.is_empty()).count();
+        let moving = tiles.iter().filter(|tile| seen(tile, from, end).0 > 3.0);
+        (paused, moving.count())
+    };
+    // LiveKit pauses nothing by default; Jitsi sends no layer that does not fit.
+    let (paused, _) = of(AllocatorKind::LivekitRules);
+    assert_eq!(paused, 0);
+    let (paused, moving) = of(AllocatorKind::JitsiRules);
+    assert!(paused >= 2 && moving >= 1, "{paused} paused, {moving} move");
 }
 
 #[test]

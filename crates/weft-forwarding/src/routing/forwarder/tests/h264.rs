@@ -45,6 +45,7 @@ fn h264_starts_at_parameters_and_pauses_by_whole_pictures() {
     // If the queue is too long, packets are dropped from the start of a picture on.
     let downlink = |millis| Downlink {
         target: None,
+        limit: None,
         queued: Duration::from_millis(millis),
     };
     forwarder.set_downlink(at(0), downlink(1_001));

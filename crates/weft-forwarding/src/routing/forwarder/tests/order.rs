@@ -33,7 +33,7 @@ proptest! {
             match step {
                 Step::Target { kbps } => limit(&mut forwarder, kbps),
                 Step::Congest => {
-                    let queued = |ms| Downlink { target: None, queued: Duration::from_millis(ms) };
+                    let queued = |ms| Downlink { target: None, limit: None, queued: Duration::from_millis(ms) };
                     forwarder.set_downlink(at(now), queued(1_001));
                     for packet in encoder.picture(false).1 {
                         forwarder.handle_packet(at(now), &packet, &rates);
