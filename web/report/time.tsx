@@ -7,6 +7,7 @@ import { frozenOf, frozenWords, spansOf } from './freezes';
 import { lookOf, type Palette } from './look';
 import { Plot, Swatch, type Line } from './plot';
 import { onScreen, SCREEN_HZ } from './screen';
+import { timesOf, valuesAt } from './times';
 
 /** Quantities in the order of the plots. */
 const OF_FLOWS: readonly (readonly [string, string])[] = [
@@ -106,19 +107,19 @@ function Panel({ data, shown, palette, name, title, of, capacityOf }: PanelProps
       const column = series?.columns.find((each) => each.name === name && each.of === of);
       return series === undefined || column === undefined ? [] : [{ system, column, series }];
     });
-    // All begin together, with equal steps; a recording may last longer than a run.
-    const t = found.map(({ series }) => series.t).reduce((longest, each) => (each.length > longest.length ? each : longest), [] as readonly number[]);
+    // All begin together; a recording may last longer than a run, with longer steps.
+    const t = timesOf(found.map(({ series }) => series.t));
     const screens = name === 'fps' ? found.map(({ column }) => onScreen(column.values)) : [];
     const drawn: Line[] = found.map(({ system, column, series }, at) => ({
       ...lookOf(data.systems.findIndex((each) => each.name === system)),
       name: system,
-      values: name === 'queue_ms' ? whereItCarries(column, series) : (screens[at]?.values ?? column.values),
+      values: valuesAt(t, series.t, name === 'queue_ms' ? whereItCarries(column, series) : (screens[at]?.values ?? column.values)),
     }));
     const frozen = name === 'fps' ? shown.flatMap((system) => ({ name: system, frozen: frozenOf(data.series[system], of) })) : [];
     const capacity = capacityOf === null ? undefined : found[0]?.series.columns.find((each) => each.name === 'capacity_mbps' && each.of === capacityOf);
-    const area: Line[] = capacity === undefined ? [] : [{ name: 'capacity', colour: 'plot-capacity-edge', dash: [], mark: 'circle', values: capacity.values, area: true }];
+    const area: Line[] = capacity === undefined ? [] : [{ name: 'capacity', colour: 'plot-capacity-edge', dash: [], mark: 'circle', values: valuesAt(t, found[0]?.series.t ?? [], capacity.values), area: true }];
     return {
-      lines: [...area, ...drawn].map((line) => ({ ...line, values: t.map((_, at) => line.values[at] ?? null) })),
+      lines: [...area, ...drawn],
       unit: found[0]?.column.unit ?? '',
       t,
       frozen: frozen.flatMap(({ name: system, frozen: each }) => (each === null ? [] : [{ name: system, frozen: each }])),

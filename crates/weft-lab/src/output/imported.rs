@@ -116,7 +116,7 @@ fn check_names(names: impl Iterator<Item = String>) -> Result<(), ImportOutputEr
 fn alone(recordings: &[Recording], conditions: &Conditions) -> String {
     let longest = recordings.iter().map(|one| one.seconds).fold(0.0, f64::max);
     let finest = recordings.iter().map(|one| one.step).fold(1.0, f64::min);
-    let step = finest * (longest / finest / MAX_ROWS).ceil().max(1.0);
+    let step = bounded(finest, longest);
     let parts = Parts::of(recordings, &Frame { step, call: CALL });
     let has_call = |one: &Recording| one.tracks.iter().any(|track| track.owner == Owner::Call);
     let call = recordings.iter().any(has_call).then(|| Flow {
@@ -171,6 +171,11 @@ fn alone(recordings: &[Recording], conditions: &Conditions) -> String {
         recordings: parts.recordings,
     };
     serde_json::to_string(&data).expect("plain data")
+}
+
+/// Returns the shortest multiple of a step with which so many seconds have few enough rows.
+fn bounded(step: f64, seconds: f64) -> f64 {
+    step * (seconds / step / MAX_ROWS).ceil().max(1.0)
 }
 
 /// Returns the data of a report with the recordings added. The layout of the text has
@@ -277,7 +282,7 @@ impl<'a> Parts<'a> {
             (one.name.clone(), values.collect())
         });
         let series = all.clone().map(|one| {
-            let series = one.series(frame.step, frame.call);
+            let series = one.series(bounded(frame.step, one.seconds), frame.call);
             (one.name.clone(), series)
         });
         let recorded = all.clone().map(|one| Recorded {

@@ -103,6 +103,28 @@ fn recordings_alone_are_a_report() {
 }
 
 #[test]
+fn a_day_beside_a_short_run_has_few_rows() {
+    let simulated = Simulated::new();
+    let [old, new] = ["old", "new"].map(|name| simulated.folder.path().join(name));
+    results(&old);
+    let mut found = read(&fixture("ping.flent.gz"), "day", &[]).unwrap();
+    found[0].seconds = 86_400.0;
+    write_recordings(&found, &Conditions::default(), Some(&old), &new).unwrap();
+    let after = report(&new);
+    let times = |name: &str| after["series"][name]["t"].as_array().unwrap().clone();
+    assert_eq!(
+        times("weft"),
+        report(&old)["series"]["weft"]["t"].as_array().unwrap()[..]
+    );
+    let day = times("day");
+    assert!((1_500..=3_000).contains(&day.len()), "{} rows", day.len());
+    assert!(day.last().unwrap().as_f64().unwrap() >= 86_400.0);
+    // A multiple of the run's step, so that their times meet.
+    let steps = day[0].as_f64().unwrap() / times("weft")[0].as_f64().unwrap();
+    assert!((steps - steps.round()).abs() < 1e-6, "{steps}");
+}
+
+#[test]
 fn a_name_may_not_be_taken() {
     let simulated = Simulated::new();
     let old = simulated.folder.path().join("old");
