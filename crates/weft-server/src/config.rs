@@ -55,9 +55,9 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// Receiver of server events. Default none.
     pub log: Log,
-    /// Receiver of every packet of RTP and RTCP without protection. It contains what the
-    /// participants say and show. Default none.
-    pub capture: Option<Tracer>,
+    /// Receiver of every packet of RTP and RTCP without protection, which contain what the
+    /// participants say and show, and of events of the connections. Default none.
+    pub tracer: Option<Tracer>,
     /// Additional routes, on paths that the server does not use itself. Default
     /// none.
     pub extra: Option<axum::Router>,
@@ -80,7 +80,7 @@ impl Default for ServerConfig {
             cluster: None,
             limits: Limits::default(),
             log: Log::default(),
-            capture: None,
+            tracer: None,
             extra: None,
         }
     }

@@ -102,6 +102,19 @@ struct OwnedEvent {
     data: Value,
 }
 
+/// Names in traces, and their bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceSettings<'a> {
+    /// Beginning of the names of files in a folder.
+    pub name: &'a str,
+    /// Program that writes, with its version.
+    pub application: &'a str,
+    /// Side of the connections.
+    pub vantage_point: VantagePoint,
+    /// Bytes after which the file of events ends. Default none.
+    pub most_event_bytes: Option<u64>,
+}
+
 /// Trace files of a call. Dropping them unfinished removes them, because the call never
 /// began.
 #[derive(Debug)]
@@ -118,8 +131,7 @@ impl TraceFiles {
     /// If a file exists or cannot be created, or the system cannot start a thread.
     pub fn create(
         (pcap, qlog): (Option<&Path>, Option<&Path>),
-        name: &str,
-        application: &str,
+        settings: &TraceSettings<'_>,
         on_fault: &OnFault,
     ) -> Result<TraceFiles, CreateError> {
         let mut paths = Vec::new();
@@ -127,17 +139,17 @@ impl TraceFiles {
             let Some(wanted) = wanted else {
                 return Ok(None);
             };
-            let (file, path) = file::create(wanted, name, kind.extension())?;
+            let (file, path) = file::create(wanted, settings.name, kind.extension())?;
             paths.push(path.clone());
             Ok(Some((file, path)))
         };
         let packets = create(pcap, TraceKind::Packets)?;
         let events = create(qlog, TraceKind::Events)?;
         let packets = packets
-            .map(|file| start_packets(file, application, on_fault))
+            .map(|file| start_packets(file, settings, on_fault))
             .transpose()?;
         let events = events
-            .map(|file| start_events(file, application, on_fault))
+            .map(|file| start_events(file, settings, on_fault))
             .transpose()?;
         Ok(TraceFiles {
             tracer: Tracer { packets, events },
@@ -182,29 +194,32 @@ impl Drop for TraceFiles {
 }
 
 fn start_packets(
-    (file, path): (File, PathBuf),
-    application: &str,
+    file: (File, PathBuf),
+    settings: &TraceSettings<'_>,
     on_fault: &OnFault,
 ) -> Result<Queue<Packet>, CreateError> {
-    let writer = PcapngWriter::new(Vec::new(), application).expect("memory takes every write");
+    let writer =
+        PcapngWriter::new(Vec::new(), settings.application).expect("memory takes every write");
     let format = PacketFormat {
         writer,
         interfaces: BTreeMap::new(),
     };
-    Queue::start((file, path), TraceKind::Packets, format, on_fault)
+    Queue::start(file, (TraceKind::Packets, None), format, on_fault)
 }
 
 fn start_events(
-    (file, path): (File, PathBuf),
-    application: &str,
+    file: (File, PathBuf),
+    settings: &TraceSettings<'_>,
     on_fault: &OnFault,
 ) -> Result<Queue<OwnedEvent>, CreateError> {
-    let writer = QlogWriter::new(Vec::new(), application, VantagePoint::Client, Epoch::Unix);
+    let (title, vantage_point) = (settings.application, settings.vantage_point);
+    let writer = QlogWriter::new(Vec::new(), title, vantage_point, Epoch::Unix);
     let format = EventFormat {
         writer: writer.expect("memory takes every write"),
         last: Duration::ZERO,
     };
-    Queue::start((file, path), TraceKind::Events, format, on_fault)
+    let kind = (TraceKind::Events, settings.most_event_bytes);
+    Queue::start(file, kind, format, on_fault)
 }
 
 struct PacketFormat {

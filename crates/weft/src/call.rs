@@ -19,6 +19,7 @@ use weft_server::media_plane::{self, Event as MediaEvent, EventReceiver, EventSe
 use weft_server::{
     Admitted, LinkReport, ParticipantKind, Resident, Security, Server, ServerHandle, unguessable,
 };
+use weft_trace::qlog::VantagePoint;
 
 use crate::cli::CallArgs;
 use crate::exit::{self, Failure};
@@ -51,7 +52,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         present.on_event(&event);
         on_event(&events, event);
     };
-    let traces = send.traces.create("call")?;
+    let traces = send.traces.create("call", VantagePoint::Client)?;
     let mut config = config(&args, loopback);
     config.send.tracer = traces.tracer();
     let direct = Direct::start(config, exit::notices(), hear)?;

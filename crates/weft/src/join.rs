@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use weft_endpoint::signalling::Invitation;
 use weft_endpoint::{Call, CallConfig, Event, LinkUse, Receiving, Statistics, Stopper, Switch};
+use weft_trace::qlog::VantagePoint;
 
 use crate::cli::JoinArgs;
 use crate::console::Console;
@@ -43,7 +44,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         page: None,
         pictures: Pictures::default(),
     };
-    let traces = args.send.traces.create("join")?;
+    let traces = args.send.traces.create("join", VantagePoint::Client)?;
     config.send.tracer = traces.tracer();
     let microphone = config.send.microphone.is_some();
     let call = Call::start(config)?;

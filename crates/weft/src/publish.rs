@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use weft_endpoint::{Event, WhipClient};
+use weft_trace::qlog::VantagePoint;
 
 use crate::cli::PublishArgs;
 use crate::exit::Failure;
@@ -21,7 +22,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     }
     let stats = args.send.stats.as_deref();
     let mut stats = stats.map(StatsFile::create).transpose()?;
-    let traces = args.send.traces.create("publish")?;
+    let traces = args.send.traces.create("publish", VantagePoint::Client)?;
     send.tracer = traces.tracer();
     let client = WhipClient::start(&args.server.server(&args.url, None), send)?;
     // Cutting off would damage only a trace.

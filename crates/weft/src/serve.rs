@@ -24,6 +24,7 @@ use crate::tracing::{self, TraceArgs};
 use args::{PageArgs, ServeArgs};
 use configuration::Configuration;
 use reload::Running;
+use weft_trace::qlog::VantagePoint;
 
 /// Runs the server of this process's command line.
 pub fn run() -> Result<(), Failure> {
@@ -36,10 +37,10 @@ pub fn run() -> Result<(), Failure> {
     let hang_ups = interrupt::HangUps::hold();
     let traces = TraceArgs {
         pcap: configuration.args.pcap.clone(),
-        qlog: None,
+        qlog: configuration.args.qlog.clone(),
     };
-    let traces = traces.create("serve")?;
-    config.capture = traces.tracer();
+    let traces = traces.create("serve", VantagePoint::Server)?;
+    config.tracer = traces.tracer();
     config.operator = configuration.operator();
     let running = Arc::new(Running::new(configuration));
     config.log = running.log();

@@ -4,9 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use weft_trace::live::{TraceFault, TraceFiles};
+use weft_trace::live::{TraceFault, TraceFiles, TraceSettings};
+use weft_trace::qlog::VantagePoint;
 
 use crate::exit::Failure;
+
+/// Bytes after which the file of a server's events ends. Chosen by us: some hours of a room
+/// of ten.
+const MOST_OF_A_SERVER: u64 = 1 << 30;
 
 /// Traces of a call for other programs.
 #[derive(Debug, Args)]
@@ -27,13 +32,24 @@ pub struct TraceArgs {
 
 impl TraceArgs {
     /// Creates the requested files, named after the command if the target is a folder.
-    pub fn create(&self, command: &str) -> Result<TraceFiles, Failure> {
+    pub fn create(
+        &self,
+        command: &str,
+        vantage_point: VantagePoint,
+    ) -> Result<TraceFiles, Failure> {
         let on_fault = Arc::new(|fault: &TraceFault| {
             complain!("weft: {fault}; media is not affected");
         });
         let wanted = (self.pcap.as_deref(), self.qlog.as_deref());
         let application = format!("weft {}", weft_lab::VERSION);
-        let files = TraceFiles::create(wanted, command, &application, &(on_fault as _));
+        let settings = TraceSettings {
+            name: command,
+            application: &application,
+            vantage_point,
+            // A server runs for as long as its machine.
+            most_event_bytes: (vantage_point == VantagePoint::Server).then_some(MOST_OF_A_SERVER),
+        };
+        let files = TraceFiles::create(wanted, &settings, &(on_fault as _));
         let files = files.map_err(|error| Failure::Usage(error.to_string()))?;
         for path in files.paths() {
             complain!("weft: writing {}", path.display());

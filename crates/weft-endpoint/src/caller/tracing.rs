@@ -6,14 +6,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use weft_ice::Event as IceEvent;
 use weft_net::Clock;
-use weft_peer::{CapturedPacket, PacketWay, Peer, PeerKey};
+use weft_peer::{CapturedPacket, Peer, PeerKey};
 use weft_secure::Event as AssociationEvent;
-use weft_session::{Event as SessionEvent, PathState, PathStats, Protocol};
-use weft_trace::call::{PathMetrics, path_state};
-use weft_trace::live::{Packet, Tracer};
-use weft_trace::pcapng::Direction;
+use weft_session::{Event as SessionEvent, PathState};
+use weft_trace::call::path_state;
+use weft_trace::live::Tracer;
+use weft_trace::peers::{self, PathValues};
 use weft_units::{Duration, Instant, PathId, StreamId};
-use weft_wire::rtp;
 
 /// Interval of the values of controllers and encoders, as in the simulator.
 pub(super) const SAMPLE_EVERY: Duration = Duration::from_millis(100);
@@ -29,7 +28,7 @@ pub(super) struct Tracing {
 #[derive(Default)]
 struct TracedPeer {
     states: BTreeMap<PathId, PathState>,
-    metrics: BTreeMap<PathId, Value>,
+    values: PathValues,
     /// Frames so far.
     frames: BTreeMap<StreamId, u64>,
     /// Bytes of frames since the last sample.
@@ -99,7 +98,7 @@ impl Tracing {
             }
             AssociationEvent::Ice(IceEvent::PathRemoved { path }) => {
                 let peer = self.peers.entry(key).or_default();
-                peer.metrics.remove(path);
+                peer.values.forget(*path);
                 peer.states.remove(path);
                 self.event(now, key, "call:path_removed", json!({ "path": path.0 }));
             }
@@ -146,41 +145,18 @@ impl Tracing {
 
     /// Traces a packet; its interface in the file has the name of its link.
     pub fn on_packet(&self, now: Instant, key: PeerKey, link: &Arc<str>, captured: CapturedPacket) {
-        let CapturedPacket {
-            path,
-            tuple,
-            way,
-            protocol,
-            packet,
-        } = captured;
-        if let (Protocol::Rtp, true, Ok(header)) =
-            (protocol, self.tracer.has_events(), rtp::peek(&packet))
-        {
-            let name = match way {
-                PacketWay::Sent => "call:packet_sent",
-                PacketWay::Received => "call:packet_received",
-            };
-            let data = json!({
-                "path": path.0, "ssrc": header.ssrc.0, "sequence_number": header.sequence,
-                "payload_type": header.payload_type, "bytes": packet.len(),
-            });
+        let event = self
+            .tracer
+            .has_events()
+            .then(|| peers::packet_event(&captured));
+        if let Some((name, data)) = event.flatten() {
             self.event(now, key, name, data);
         }
-        if !self.tracer.has_packets() {
-            return;
+        if self.tracer.has_packets() {
+            let at = self.clock.unix(now);
+            let packet = peers::packet(Arc::clone(link), at, captured);
+            self.tracer.packet(packet);
         }
-        let (direction, from, to) = match way {
-            PacketWay::Sent => (Direction::Outbound, tuple.local, tuple.remote),
-            PacketWay::Received => (Direction::Inbound, tuple.remote, tuple.local),
-        };
-        self.tracer.packet(Packet {
-            interface: Arc::clone(link),
-            at: self.clock.unix(now),
-            direction,
-            from,
-            to,
-            content: packet,
-        });
     }
 
     /// Traces the values of a peer that have changed.
@@ -191,14 +167,7 @@ impl Tracing {
             "target_rate": stats.target_rate.as_bps(),
             "encoded_bytes": std::mem::take(&mut traced.encoded),
         });
-        let mut changed = Vec::new();
-        for path in &stats.paths {
-            let data = path_metrics(peer, path);
-            if traced.metrics.get(&path.path) != Some(&data) {
-                traced.metrics.insert(path.path, data.clone());
-                changed.push(data);
-            }
-        }
+        let changed = traced.values.changed(peer, &stats.paths);
         if !stats.senders.is_empty() {
             self.event(now, key, "call:encoders_updated", encoders);
         }
@@ -206,19 +175,4 @@ impl Tracing {
             self.event(now, key, "call:path_metrics_updated", data);
         }
     }
-}
-
-fn path_metrics(peer: &Peer, path: &PathStats) -> Value {
-    let metrics = PathMetrics {
-        path: path.path.0.into(),
-        target_rate: path.target_rate,
-        rtt: path.rtt,
-        loss: path.loss,
-        queued: path.queued,
-        marked_packets: path.marked_packets,
-        ecn: path.ecn.to_string(),
-        controller_state: path.controller_state,
-    };
-    let internals = peer.session().controller_internals(path.path).into_iter();
-    metrics.data(internals.map(|internal| (internal.name, internal.value)))
 }

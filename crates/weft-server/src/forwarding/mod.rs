@@ -2,13 +2,13 @@
 //! Each has its own thread and sockets; all sockets of one address share its port. A
 //! plane whose thread fails is replaced, and only its own connections end.
 
-mod capture;
 mod links;
 mod peer_streams;
 mod placement;
 mod plane_node;
 mod sockets;
 mod tcp;
+mod traced;
 
 use crate::config::ServerConfig;
 use crate::error::ServerError;
@@ -16,7 +16,6 @@ use crate::media_plane::{
     Destination, Event, EventSender, MediaPlane, MediaStream, Request, ResourceId, Sound,
 };
 use crate::recorder::Recorder;
-use capture::Capture;
 use links::{Link, Links, Order};
 use peer_streams::PeerStreams;
 use placement::{Loads, Placement};
@@ -28,6 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use traced::Traces;
 use weft_forwarding::{Capacity, Plane, PlaneId, Settings};
 use weft_net::{Clock, Driver, DriverError, Load, Remote};
 use weft_record::RecorderError;
@@ -76,7 +76,7 @@ impl Forwarding {
             loads: Arc::new(Loads::new(ids.len())),
             is_alone: ids.len() == 1,
             recorder: config.media.recordings.as_deref().map(open).transpose()?,
-            capture: config.capture.clone(),
+            tracer: config.tracer.clone(),
         });
         let mut of_planes: Vec<Vec<UdpSocket>> = ids.iter().map(|_| Vec::new()).collect();
         for (_, shared) in sockets {
@@ -215,7 +215,7 @@ struct Maker {
     loads: Arc<Loads>,
     is_alone: bool,
     recorder: Option<Arc<Recorder>>,
-    capture: Option<Tracer>,
+    tracer: Option<Tracer>,
 }
 
 impl Maker {
@@ -236,11 +236,12 @@ impl Maker {
             .accepting_tcp_at(&self.tcp)
             .taking(self.publisher)
             .sending(self.egress)
-            .capturing(self.capture.is_some());
+            .capturing(self.tracer.is_some());
         let settings = match self.is_alone {
             true => settings,
             false => settings.of_plane(id),
         };
+        let traces = self.tracer.clone();
         let node = PlaneNode {
             id,
             plane: Plane::new(settings),
@@ -252,7 +253,7 @@ impl Maker {
             links: Links::default(),
             streams: PeerStreams::default(),
             sink: self.recorder.as_ref().map(|r| r.sink(id.number())),
-            capture: self.capture.clone().map(Capture::new),
+            traces: traces.map(|tracer| Traces::new(tracer, self.clock, id)),
             addresses: self.addresses.clone(),
             pulled: BTreeMap::new(),
             look: None,

@@ -1,9 +1,9 @@
 //! Plane as the application of a network driver.
 
-use super::capture::Capture;
 use super::links::{Links, Order};
 use super::peer_streams::PeerStreams;
 use super::placement::Loads;
+use super::traced::Traces;
 use crate::media_plane::{EventSender, ForwardingMedia, Request, ResourceId};
 use crate::recorder::Sink;
 use std::collections::BTreeMap;
@@ -28,8 +28,8 @@ pub(super) struct PlaneNode {
     pub(super) links: Links,
     /// Sender to the recorder, if rooms can be recorded.
     pub(super) sink: Option<Sink>,
-    /// Sender to the capture, if packets are captured.
-    pub(super) capture: Option<Capture>,
+    /// Traces of packets and events, if any are written.
+    pub(super) traces: Option<Traces>,
     /// Addresses of the plane's sockets.
     pub(super) addresses: Vec<SocketAddr>,
     /// Connections to other servers, with the addresses of their own sockets.
@@ -100,13 +100,19 @@ impl Node for PlaneNode {
 
     fn poll_timeout(&self) -> Option<Deadline> {
         let look = self.look.map(|at| Deadline { at, reason: "load" });
+        let traces = self.traces.as_ref();
+        let traces = traces.and_then(|traces| traces.poll_timeout(&self.plane));
         let own = Deadline::earlier(look, self.streams.poll_timeout());
+        let own = Deadline::earlier(own, traces);
         Deadline::earlier(own, self.plane.poll_timeout())
     }
 
     fn handle_timeout(&mut self, network: &mut Network<'_>) {
         self.plane.handle_timeout(network.clock.now());
         self.streams.handle_timeout(network, &self.plane);
+        if let Some(traces) = &mut self.traces {
+            traces.handle_timeout(network.clock.now(), &self.plane);
+        }
         self.tell_load(network);
     }
 
@@ -129,9 +135,9 @@ impl Node for PlaneNode {
                     }
                 }
                 Output::Captured { peer, packet } => {
-                    if let Some(capture) = &self.capture {
-                        let at = network.clock.unix(network.clock.now());
-                        capture.add(at, self.plane.owner(peer), *packet);
+                    if let Some(traces) = &self.traces {
+                        let now = network.clock.now();
+                        traces.on_packet(now, (&self.plane, peer), *packet);
                     }
                 }
                 // A receiver of an event must find its effect on every plane. The

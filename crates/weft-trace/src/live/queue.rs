@@ -79,13 +79,13 @@ impl State {
 }
 
 impl<T: Send + 'static> Queue<T> {
-    /// Starts the thread of a file.
+    /// Starts the thread of a file, which ends after `most` bytes.
     ///
     /// # Errors
     /// If the system cannot start it.
     pub fn start(
         (file, path): (File, PathBuf),
-        kind: TraceKind,
+        (kind, most): (TraceKind, Option<u64>),
         format: impl Writing<T> + Send + 'static,
         on_fault: &OnFault,
     ) -> Result<Queue<T>, CreateError> {
@@ -102,6 +102,7 @@ impl<T: Send + 'static> Queue<T> {
         let writer = Writer {
             file,
             length: 0,
+            most: most.unwrap_or(u64::MAX),
             format,
             incoming,
             state: Arc::clone(&state),
@@ -158,6 +159,8 @@ struct Writer<T, F> {
     file: File,
     /// Bytes of complete entries in the file.
     length: u64,
+    /// Bytes that it may have.
+    most: u64,
     format: F,
     incoming: Receiver<Entry<T>>,
     state: Arc<State>,
@@ -220,6 +223,10 @@ impl<T, F: Writing<T>> Writer<T, F> {
 
     fn write(&mut self) -> io::Result<()> {
         let bytes = self.format.written();
+        if self.length + bytes.len() as u64 > self.most {
+            let message = format!("it has reached its bound of {} MiB", self.most >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
         self.file.write_all(bytes)?;
         self.length += bytes.len() as u64;
         bytes.clear();

@@ -18,6 +18,13 @@ fn packet(millis: u64, bytes: usize) -> Packet {
     }
 }
 
+const SETTINGS: TraceSettings<'static> = TraceSettings {
+    name: "join",
+    application: "weft",
+    vantage_point: VantagePoint::Client,
+    most_event_bytes: None,
+};
+
 /// Callback that keeps the texts of faults.
 fn faults() -> (OnFault, Arc<Mutex<Vec<String>>>) {
     let texts = Arc::new(Mutex::new(Vec::new()));
@@ -27,7 +34,7 @@ fn faults() -> (OnFault, Arc<Mutex<Vec<String>>>) {
 }
 
 fn create(pcap: &Path, qlog: Option<&Path>) -> Result<TraceFiles, CreateError> {
-    TraceFiles::create((Some(pcap), qlog), "join", "weft", &faults().0)
+    TraceFiles::create((Some(pcap), qlog), &SETTINGS, &faults().0)
 }
 
 /// Packet blocks of a file that begins with a section and an interface, as `(length of
@@ -95,7 +102,7 @@ fn files_are_private_and_never_replace_others() {
 /// Queue that writes packets to a descriptor other than a file.
 fn queue(fd: OwnedFd) -> (Queue<Packet>, Arc<Mutex<Vec<String>>>) {
     let (on_fault, texts) = faults();
-    let queue = start_packets((File::from(fd), "x".into()), "weft", &on_fault).unwrap();
+    let queue = start_packets((File::from(fd), "x".into()), &SETTINGS, &on_fault).unwrap();
     (queue, texts)
 }
 
@@ -212,4 +219,35 @@ fn tshark_shows_where_packets_are_missing() {
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text, "wifi\t\nlte\t12\n");
+}
+
+#[test]
+fn a_bounded_file_of_events_ends_with_a_whole_event() {
+    const MOST: u64 = 1 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let settings = TraceSettings {
+        most_event_bytes: Some(MOST),
+        ..SETTINGS
+    };
+    let (on_fault, texts) = faults();
+    let wanted = (None, Some(folder.path()));
+    let traces = TraceFiles::create(wanted, &settings, &on_fault).unwrap();
+    let (tracer, path) = (traces.tracer().unwrap(), traces.paths()[0].clone());
+    // The queue holds fewer at once.
+    for _ in 0..20 {
+        for number in 0..2_000_u64 {
+            tracer.event(Duration::ZERO, number, "call:connected", json!({}));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let fault = traces.finish().unwrap_err().to_string();
+    assert!(fault.contains("bound of 1 MiB"), "{fault}");
+    assert_eq!(texts.lock().unwrap().last(), Some(&fault));
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(
+        (MOST / 2..=MOST).contains(&(bytes.len() as u64)),
+        "{}",
+        bytes.len()
+    );
+    assert!(bytes.ends_with(b"}\n"));
 }

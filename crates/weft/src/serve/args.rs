@@ -80,6 +80,12 @@ pub struct ServeArgs {
     /// at each start
     #[arg(long, value_name = "FILE|DIR")]
     pub pcap: Option<PathBuf>,
+    /// Write the events of all connections into this file as qlog: states of their paths,
+    /// values of the controllers, the path of each packet; it contains addresses, but
+    /// neither pictures nor sound. It ends after 1 GiB. A folder gets a new file at each
+    /// start
+    #[arg(long, value_name = "FILE|DIR")]
+    pub qlog: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Cluster")]
     pub cluster: ClusterArgs,
     #[command(flatten, next_help_heading = "Limits")]

@@ -1,4 +1,4 @@
-//! `weft serve --pcap`: the packets of every connection in one file.
+//! `weft serve --pcap` and `--qlog`: packets and events of every connection in one file each.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -104,4 +104,73 @@ fn an_existing_file_is_not_replaced() {
     assert!(text.contains("taken"), "{text}");
     let kept = std::fs::read_to_string(state.join("taken"));
     assert_eq!(kept.expect("it is there"), "kept");
+}
+
+#[test]
+fn the_events_of_a_room_are_in_a_file_for_its_operator() {
+    let folder = TempDir::new().expect("a folder");
+    let state = folder.path();
+    let mut command = weft(state);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--insecure-http"]);
+    let server = Server::start(command.arg("--qlog").arg(state));
+    let file = state.join("serve-1.sqlog");
+    server.says("serve-1.sqlog");
+    let media = [
+        "--send-only",
+        "--camera",
+        "clip:320x180@15",
+        "--seconds",
+        "4",
+    ];
+    let sent = join(state, &server, &media).status().expect("it starts");
+    assert!(sent.success());
+    assert_eq!(stop(server), 0);
+
+    let text = std::fs::read_to_string(&file).expect("a file");
+    let events: Vec<Value> = text
+        .split('\u{1e}')
+        .skip(2)
+        .map(|text| serde_json::from_str(text).expect("JSON"))
+        .collect();
+    let of = |name: &str| {
+        let named = events.iter().filter(|event| event["name"] == name);
+        named.collect::<Vec<&Value>>()
+    };
+    let [begun] = of("call:connection_started")[..] else {
+        panic!("one connection: {:?}", of("call:connection_started"));
+    };
+    assert_eq!(
+        (&begun["data"]["room"], &begun["data"]["purpose"]),
+        (&"r".into(), &"publish".into())
+    );
+    let up = of("call:path_state_updated");
+    assert_eq!(up[0]["data"]["new"], "up");
+    let assigned = of("call:path_assigned");
+    assert!(
+        assigned[0]["data"]["remote"]
+            .as_str()
+            .is_some_and(|a| a.starts_with("127.0.0.1:"))
+    );
+    assert!(!of("call:path_metrics_updated").is_empty());
+    // 15 pictures a second for some seconds.
+    assert!(of("call:packet_received").len() >= 30);
+    assert!(
+        events
+            .iter()
+            .all(|event| event["group_id"] == begun["group_id"])
+    );
+    assert!(!text.contains("keyframe"), "no frames are here");
+}
+
+#[test]
+fn a_folder_that_cannot_have_events_is_an_error_at_the_start() {
+    let folder = TempDir::new().expect("a folder");
+    let mut command = weft(folder.path());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--insecure-http"]);
+    command.args(["--qlog", "/proc/no/such/folder/"]);
+    let output = command.output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("/proc/no/such/folder/"), "{text}");
+    assert!(text.contains("choose a folder"), "{text}");
 }
