@@ -57,6 +57,9 @@ impl Target {
     /// Inputs of a server's media plane.
     pub const PLANE: Target = Target::new("plane", (2_048, 10_000), (64, 150));
 
+    /// Recordings of calls. A compressed file has a thousand times its size, and a recording
+    /// of a day has rows of its whole time for each of its quantities.
+    pub const IMPORTS: Target = Target::new("imports", (64 << 10, 200_000), (64, 50));
     /// Repair packets.
     pub const FLEXFEC: Target = Target::parser("flexfec");
     /// H.264 payloads.

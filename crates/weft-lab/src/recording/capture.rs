@@ -11,11 +11,11 @@ mod survey;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::path::Path;
 
 use weft_trace::pcapng::Direction;
 
 use super::error::ImportError;
+use super::input::Source;
 use super::periods::{MAX_SECONDS, MBIT, PERIOD_S, Periods};
 use super::record::{Format, Recording};
 use super::streams::{MAX_STREAMS, RtpFields, Stream};
@@ -37,16 +37,16 @@ const MAX_LINKS: usize = 32;
 const SIMULATED_S: f64 = 86_400.0;
 
 /// Reads a file.
-pub fn read(path: &Path, name: &str, local: &[IpAddr]) -> Result<Recording, ImportError> {
-    let place = path.display().to_string();
+pub fn read(source: Source<'_>, name: &str, local: &[IpAddr]) -> Result<Recording, ImportError> {
+    let place = source.place();
     let mut survey = Survey::default();
-    let cut = each_frame(path, |datagram, _| survey.add(datagram))?;
+    let cut = each_frame(source, |datagram, _| survey.add(datagram))?;
     let ends = survey
         .sources(cut.as_deref())
         .and_then(|sources| Ends::find(&survey, sources, local));
     let ends = ends.map_err(|(what, remedy)| ImportError::new(&place, what, remedy))?;
     let mut call = Call::new(&ends);
-    each_frame(path, |datagram, interface| call.add(datagram, interface))?;
+    each_frame(source, |datagram, interface| call.add(datagram, interface))?;
     Ok(call.recording(name, &survey, cut))
 }
 

@@ -8,14 +8,45 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::error::ImportError;
 
+/// File to read.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// File of the system.
+    Path(&'a Path),
+    /// Content in memory.
+    #[cfg(any(test, fuzzing))]
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Source<'a> {
+    /// Returns the name for errors.
+    pub fn place(self) -> String {
+        match self {
+            Source::Path(path) => path.display().to_string(),
+            #[cfg(any(test, fuzzing))]
+            Source::Bytes(_) => "input".to_owned(),
+        }
+    }
+
+    /// Opens it from its beginning.
+    pub fn open(self) -> Result<Box<dyn BufRead + 'a>, ImportError> {
+        let failed = |error: io::Error| ImportError::unreadable(&self.place(), &error);
+        Ok(match self {
+            Source::Path(path) => Box::new(BufReader::new(File::open(path).map_err(failed)?)),
+            #[cfg(any(test, fuzzing))]
+            Source::Bytes(bytes) => Box::new(bytes),
+        })
+    }
+}
+
 /// Content of a file.
-pub enum Content {
+pub enum Content<'a> {
     /// Packets. They are read twice, so there is no reader.
     Capture,
     /// Events.
-    Qlog(Box<dyn BufRead>),
+    Qlog(Box<dyn BufRead + 'a>),
     /// JSON of one object.
-    Document(Box<dyn BufRead>),
+    Document(Box<dyn BufRead + 'a>),
 }
 
 /// Maximum size of a decompressed text. A dump has 1000 values of each statistic, so the
@@ -59,10 +90,10 @@ impl<R: Read> Read for Bounded<R> {
 }
 
 /// Opens a file and detects its format.
-pub fn open(path: &Path) -> Result<Content, ImportError> {
-    let place = path.display().to_string();
+pub fn open(source: Source<'_>) -> Result<Content<'_>, ImportError> {
+    let place = source.place();
     let failed = |error: io::Error| ImportError::unreadable(&place, &error);
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let mut file = source.open()?;
     let first = file.fill_buf().map_err(failed)?;
     if first.starts_with(&GZIP) {
         let mut inner = BufReader::new(MultiGzDecoder::new(file));
@@ -82,7 +113,7 @@ pub fn open(path: &Path) -> Result<Content, ImportError> {
     }
 }
 
-fn text(mut reader: impl BufRead + 'static, place: &str) -> Result<Content, ImportError> {
+fn text<'a>(mut reader: impl BufRead + 'a, place: &str) -> Result<Content<'a>, ImportError> {
     let failed = |error: io::Error| ImportError::unreadable(place, &error);
     let first = reader.fill_buf().map_err(failed)?;
     let first = first

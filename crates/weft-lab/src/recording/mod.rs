@@ -9,6 +9,8 @@ mod dump;
 mod error;
 mod fields;
 mod flent;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod input;
 mod periods;
 mod qlog;
@@ -23,6 +25,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 pub use error::ImportError;
+use input::Source;
 pub use record::{Format, Recording};
 pub use track::{Owner, Track};
 
@@ -32,9 +35,17 @@ pub use track::{Owner, Track};
 /// # Errors
 /// If the file has another format, or contains no call.
 pub fn read(path: &Path, name: &str, local: &[IpAddr]) -> Result<Vec<Recording>, ImportError> {
-    let place = path.display().to_string();
-    let found = match input::open(path)? {
-        input::Content::Capture => vec![capture::read(path, name, local)?],
+    read_source(Source::Path(path), name, local)
+}
+
+fn read_source(
+    source: Source<'_>,
+    name: &str,
+    local: &[IpAddr],
+) -> Result<Vec<Recording>, ImportError> {
+    let place = source.place();
+    let found = match input::open(source)? {
+        input::Content::Capture => vec![capture::read(source, name, local)?],
         input::Content::Qlog(reader) => vec![qlog::read(reader, &place, name)?],
         input::Content::Document(reader) => document::read(reader, &place, name)?,
     };

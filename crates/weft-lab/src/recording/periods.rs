@@ -46,21 +46,38 @@ impl Periods {
         self.sums.is_empty()
     }
 
-    /// Returns the amount per second of each period until `end`, times `scale`. The last
-    /// period may be shorter.
+    /// Returns the amount per second of each period until `end`, times `scale`; consecutive
+    /// periods without an amount are one span. The last period may be shorter.
     pub fn rates(&self, end: f64, scale: f64) -> Vec<Span> {
         let count = (end / PERIOD_S).ceil().max(1.0) as usize;
-        let periods = (0..count.min(MAX_PERIODS)).map(|index| {
-            let from = index as f64 * PERIOD_S;
-            let until = (from + PERIOD_S).min(end.max(from + PERIOD_S / 10.0));
-            let sum = self.sums.get(&index).copied().unwrap_or(0.0);
-            Span {
+        let count = count.min(MAX_PERIODS);
+        let begin = |index: usize| index as f64 * PERIOD_S;
+        let until = |index| (begin(index) + PERIOD_S).min(end.max(begin(index) + PERIOD_S / 10.0));
+        let (mut spans, mut next) = (Vec::new(), 0);
+        for (index, sum) in self.sums.range(..count) {
+            let (from, until) = (begin(*index), until(*index));
+            if next < *index {
+                spans.push(Span {
+                    from: begin(next),
+                    until: from,
+                    value: 0.0,
+                });
+            }
+            spans.push(Span {
                 from,
                 until,
                 value: sum * scale / (until - from),
-            }
-        });
-        periods.collect()
+            });
+            next = index + 1;
+        }
+        if next < count {
+            spans.push(Span {
+                from: begin(next),
+                until: until(count - 1),
+                value: 0.0,
+            });
+        }
+        spans
     }
 }
 

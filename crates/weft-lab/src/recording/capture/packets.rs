@@ -1,12 +1,9 @@
 //! Packets of the file.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
-
 use weft_trace::capture::{CaptureReader, udp};
 
 use crate::recording::error::ImportError;
+use crate::recording::input::Source;
 use crate::recording::streams::RtpFields;
 
 /// Datagram with its time, since 1970 or since the start of a run.
@@ -19,14 +16,12 @@ pub struct Datagram<'a> {
 /// Calls `take` with the datagrams of the file, and with `None` for every other packet.
 /// Returns the reason why the file ended early, with the position.
 pub fn each_frame(
-    path: &Path,
+    source: Source<'_>,
     mut take: impl FnMut(Option<&Datagram<'_>>, Option<&str>),
 ) -> Result<Option<String>, ImportError> {
-    let place = path.display().to_string();
-    let file = File::open(path).map_err(|error| ImportError::unreadable(&place, &error))?;
-    let mut reader = CaptureReader::new(BufReader::new(file)).map_err(|error| {
+    let mut reader = CaptureReader::new(source.open()?).map_err(|error| {
         ImportError::new(
-            &place,
+            &source.place(),
             error.to_string(),
             "give a pcap or pcapng file as tcpdump, Wireshark or `weft join --pcap` writes it",
         )
