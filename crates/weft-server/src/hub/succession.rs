@@ -12,7 +12,9 @@ const OVERLAP: Duration = Duration::from_secs(3);
 const COMPLETION: Duration = Duration::from_secs(2);
 
 impl Hub {
-    /// Finds other recorders for the rooms of servers that have gone.
+    /// Finds other recorders for the rooms of servers that have gone. Tells all servers the
+    /// choice: a server that drains cannot record and passes the recording on, and the others
+    /// may not know yet that it drains.
     pub(crate) fn replace_recorders(&self) {
         let Some(vacancies) = self.vacancies() else {
             return;
@@ -26,12 +28,10 @@ impl Hub {
         });
         for (room, gone) in rooms.collect::<Vec<_>>() {
             match self.best_recorder(&state, &room) {
-                Some(node) if node == self.own_name() => {
+                Some(node) => {
                     self.set_recorder(&mut state, &room, Some(&node));
                     self.follow_recorder(&mut state, &room);
                 }
-                // The recorder knows it, too.
-                Some(_) => {}
                 None => {
                     self.set_recorder(&mut state, &room, None);
                     let error = format!(
@@ -90,3 +90,6 @@ impl Hub {
         let _ = timeout(COMPLETION, recorder.flush()).await;
     }
 }
+
+#[cfg(test)]
+mod tests;
