@@ -178,7 +178,7 @@ impl Hub {
     }
 
     /// Name of this server for the operator's programs; `None` for a single server.
-    pub(super) fn server_name(&self) -> Option<String> {
+    pub(crate) fn server_name(&self) -> Option<String> {
         Some(self.cluster.as_ref()?.node.clone())
     }
 

@@ -18,11 +18,6 @@ use weft_record::{Index, RecorderError};
 pub(crate) type Starting = oneshot::Receiver<Result<PathBuf, RecorderError>>;
 
 impl Hub {
-    /// Returns the recorder.
-    pub(crate) fn recorder(&self) -> Result<&Recorder, Problem> {
-        self.media.recorder().ok_or_else(no_recordings)
-    }
-
     /// Requests the recording of a room for a moderator; `None` if it is recorded
     /// already, or if another server of the cluster starts it. Otherwise,
     /// [`Hub::recording_started`] must follow.

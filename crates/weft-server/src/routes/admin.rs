@@ -6,7 +6,7 @@ use crate::origin::{Peer, address_of};
 use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{ConnectInfo, Path, Query, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
@@ -135,9 +135,10 @@ async fn list_recordings(
 async fn fetch_recording(
     State(app): State<App>,
     Path(wanted): Path<(String, String)>,
+    uri: Uri,
 ) -> Result<Response, Problem> {
-    let folder = app.hub.recorder()?.folder().to_owned();
-    recordings::file(folder, None, wanted).await
+    app.hub.check_records()?;
+    recordings::file(&app, None, wanted, uri.path()).await
 }
 
 async fn close(

@@ -3,13 +3,13 @@
 use super::talk::Sender;
 use super::{App, RoomName, answer};
 use crate::problem::Problem;
-use crate::recorder::open;
+use crate::recorder::{Recorder, open};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, put};
 use axum::{Json, Router};
@@ -17,7 +17,6 @@ use futures_core::Stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{self, Read};
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -87,29 +86,38 @@ struct Wanted {
     file: String,
 }
 
-async fn fetch(State(app): State<App>, Path(wanted): Path<Wanted>) -> Result<Response, Problem> {
-    let folder = app.hub.recorder()?.folder().to_owned();
+async fn fetch(
+    State(app): State<App>,
+    Path(wanted): Path<Wanted>,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    app.hub.check_records()?;
     check_gate(&app)?;
     let room = Some(wanted.room.0);
-    file(folder, room, (wanted.recording, wanted.file)).await
+    file(&app, room, (wanted.recording, wanted.file), uri.path()).await
 }
 
-/// Sends a file of a recording, of any room if `room` is `None`.
+/// Sends a file of a recording, of any room if `room` is `None`. The path is that of the
+/// request.
 pub(super) async fn file(
-    folder: PathBuf,
+    app: &App,
     room: Option<String>,
     (id, name): (String, String),
+    path: &str,
 ) -> Result<Response, Problem> {
-    let wanted = name.clone();
-    let look = move || open(&folder, room.as_deref(), (&id, &wanted));
-    let opened = tokio::task::spawn_blocking(look).await;
-    let opened = opened.map_err(|_| Problem::overloaded("this request"))?;
-    let Some((file, length)) = opened.map_err(unreadable)? else {
-        return Err(Problem::new(
-            StatusCode::NOT_FOUND,
-            "This server has no such recording.",
-            "List the recordings of the room: `server` and `url` say where each is.",
-        ));
+    let folder = app.hub.media().recorder().map(Recorder::folder);
+    let opened = match folder.map(std::path::Path::to_owned) {
+        Some(folder) => {
+            let (room, id, wanted) = (room.clone(), id.clone(), name.clone());
+            let look = move || open(&folder, room.as_deref(), (&id, &wanted));
+            let opened = tokio::task::spawn_blocking(look).await;
+            let opened = opened.map_err(|_| Problem::overloaded("this request"))?;
+            opened.map_err(unreadable)?
+        }
+        None => None,
+    };
+    let Some((file, length)) = opened else {
+        return Err(elsewhere(app, room, &id, path).await);
     };
     let kind = match name.rsplit('.').next() {
         Some("webm") => "video/webm",
@@ -126,6 +134,41 @@ pub(super) async fn file(
     let (sender, pieces) = mpsc::channel(AHEAD);
     tokio::task::spawn_blocking(move || read(file.take(length), &sender));
     Ok((headers, Body::from_stream(Pieces(pieces))).into_response())
+}
+
+/// Says which server of the cluster has a recording that this one has not.
+async fn elsewhere(app: &App, room: Option<String>, id: &str, path: &str) -> Problem {
+    let (all, missing) = match app.hub.recordings(room).await {
+        Ok(found) => found,
+        Err(error) => return unreadable(error),
+    };
+    let not_found = |error: String, remedy: String| {
+        let problem = Problem::new(StatusCode::NOT_FOUND, error, remedy);
+        problem.of_kind("recording_elsewhere")
+    };
+    let own = app.hub.server_name();
+    let found = all.iter().find(|recording| recording["id"] == id);
+    match found.and_then(|found| Some((found["server"].as_str()?, found["url"].as_str()))) {
+        Some((server, url)) if own.as_deref() != Some(server) => not_found(
+            format!("The server {server} has this recording."),
+            match url {
+                Some(url) => format!("Fetch {url}{path} with your token for that server."),
+                None => "Ask for it there: give that server a --public-url.".to_owned(),
+            },
+        ),
+        None if !missing.is_empty() => not_found(
+            format!(
+                "This server has no such recording; no answer from {}.",
+                missing.join(", ")
+            ),
+            "Ask again when that server runs, or look at its disk.".to_owned(),
+        ),
+        _ => Problem::new(
+            StatusCode::NOT_FOUND,
+            "There is no such recording, or it has no such file.",
+            "List the recordings of the room: `server` and `url` say where each is.",
+        ),
+    }
 }
 
 /// Checks that the server requires tokens. A server without tokens never shows its

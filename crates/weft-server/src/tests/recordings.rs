@@ -1,7 +1,9 @@
 //! Permissions of recordings, over the real media plane.
 
 use super::client::{Answer, Events, request};
-use super::stub::config;
+use super::cluster::in_cluster;
+use super::nats::Nats;
+use super::stub::{config, wait_for};
 use crate::webhook::tests::{target, to};
 use crate::{
     Grant, May, MediaConfig, OperatorConfig, Server, ServerConfig, ServerHandle, TokenKey,
@@ -221,4 +223,50 @@ fn a_server_without_tokens_records_and_gives_its_recordings_to_nobody() {
     let server = open(None);
     let none = (404, Some("no_recordings".to_owned()));
     assert_eq!(kind(&server, list), none);
+}
+
+#[test]
+fn a_server_of_a_cluster_names_the_server_that_has_a_recording() {
+    let Some(nats) = Nats::start() else { return };
+    let place = place();
+    let start = |name: &str, recordings: Option<PathBuf>| {
+        let mut config = in_cluster(&nats.url(), name);
+        let cluster = config.cluster.as_mut().unwrap();
+        cluster.public_url = format!("https://{name}.example").parse().ok();
+        config.token_key = Some(place.key.clone());
+        config.media = with(recordings);
+        config.operator.admin_token = Some("an admin token".to_owned());
+        Server::start(config).unwrap()
+    };
+    let folder = place.folder.path().join("recordings");
+    let (_ada, own, host) = place.join("r", May::Moderate);
+    for method in ["PUT", "DELETE"] {
+        let line = format!("{method} /api/rooms/r/recording?{own}");
+        assert_eq!(place.ask(&line, &host).status, 204);
+    }
+    let listed = json(&place.ask("GET /api/rooms/r/recordings", &host));
+    let id = listed["recordings"][0]["id"].as_str().unwrap().to_owned();
+
+    let (_one, two) = (start("one", Some(folder)), start("two", None));
+    let bearer = [("authorization", "Bearer an admin token")];
+    let get = |path: &str| {
+        let answer = request(two.local_addr, &format!("GET {path}"), &bearer, "");
+        (answer.status, json(&answer))
+    };
+    let path = format!("/api/admin/recordings/{id}/index.json");
+    wait_for("it knows the other server", || {
+        get(&path).1["kind"] == "recording_elsewhere"
+    });
+    let (status, problem) = get(&path);
+    assert_eq!(
+        (status, &problem["error"]),
+        (404, &"The server one has this recording.".into())
+    );
+    let remedy = problem["remedy"].as_str().unwrap();
+    assert!(
+        remedy.contains(&format!("https://one.example{path}")),
+        "{remedy}"
+    );
+    let (status, problem) = get("/api/admin/recordings/none/index.json");
+    assert_eq!((status, &problem["kind"]), (404, &Value::Null));
 }
