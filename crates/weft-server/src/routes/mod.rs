@@ -6,6 +6,7 @@ mod guard;
 mod invitations;
 mod moderation;
 mod operator;
+mod policy;
 mod reception;
 mod recordings;
 mod room_metrics;
@@ -168,11 +169,13 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
         .layer(middleware::from_fn(guard::check_site))
         .layer(middleware::from_fn_with_state(app.clone(), cors::answer))
         .layer(middleware::from_fn_with_state(app, guard::write_down))
+        .layer(middleware::map_response(policy::complete))
 }
 
 /// Operator routes, for a separate address.
 pub(crate) fn operator_router(app: App) -> Router {
-    operator::open_routes().with_state(app)
+    let routes = operator::open_routes().with_state(app);
+    routes.layer(middleware::map_response(policy::complete))
 }
 
 /// Admits requests with this permission in the room of the URL.

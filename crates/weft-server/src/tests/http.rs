@@ -345,3 +345,42 @@ fn more_routes_can_be_added() {
     );
     assert_eq!(request(rig.address(), "GET /", &[], "").status, 200);
 }
+
+#[test]
+fn everything_but_the_page_has_a_policy_that_allows_nothing() {
+    let rig = Rig::start();
+    let get = |path: &str| request(rig.address(), &format!("GET {path}"), &[], "");
+    let index = get("/").body;
+    let script = index
+        .split("src=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next());
+    for path in [
+        script.expect("the page has a script"),
+        "/metrics",
+        "/healthz",
+        "/api/rooms/r/access",
+        "/api/nothing",
+        "/whip/r/1/links",
+    ] {
+        let policy = get(path).header("content-security-policy").to_owned();
+        assert_eq!(
+            policy, "default-src 'none'; frame-ancestors 'none'",
+            "{path}"
+        );
+    }
+    let refused = request(rig.address(), "POST /whip/r?name=OBS", &[], "");
+    assert_eq!(refused.status, 415);
+    assert!(
+        refused
+            .header("content-security-policy")
+            .starts_with("default-src 'none'")
+    );
+    for path in ["/", "/frame"] {
+        let policy = get(path).header("content-security-policy").to_owned();
+        assert!(
+            !policy.starts_with("default-src 'none'; frame-ancestors 'none'"),
+            "{path}"
+        );
+    }
+}
