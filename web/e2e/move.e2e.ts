@@ -14,6 +14,8 @@ import { startWeft, type Program } from './program';
 import { skipped } from './skipped';
 
 const TOKEN = 's3cret';
+/** Servers with one port, each at an address of its own. Pages below localhost may use a camera. */
+const NAMES = ['one.localhost', 'two.localhost', 'three.localhost'];
 /** Bound for the move in ms, from the same figure of the same call before it, because browsers and
  *  encoders that share a busy processor stall without any move. Chosen by us: a quiet machine has
  *  150 ms before, and a reconnect takes seconds. */
@@ -44,13 +46,18 @@ function start(args: readonly string[]): Program {
   return program;
 }
 
-async function serve(node: string): Promise<{ program: Program; origin: string }> {
-  const origin = `http://127.0.0.1:${await freePort()}`;
-  const cluster = ['--cluster', natsUrl, '--node', node, '--public-url', origin, '--drain', '60'];
+/** Server with this origin for clients, at this address. */
+async function serveAt(node: string, origin: string, listen: string, more: readonly string[] = []): Promise<{ program: Program; origin: string }> {
+  const cluster = ['--cluster', natsUrl, '--node', node, '--public-url', origin, '--drain', '60', ...more];
   const tokens = ['--token', TOKEN, '--token-key', join(folder, 'token.key')];
-  const program = start(['serve', '--listen', new URL(origin).host, '--threads', '1', ...cluster, ...tokens]);
+  const program = start(['serve', '--listen', listen, '--threads', '1', ...cluster, ...tokens]);
   await program.url();
   return { program, origin };
+}
+
+async function serve(node: string): Promise<{ program: Program; origin: string }> {
+  const listen = `127.0.0.1:${await freePort()}`;
+  return serveAt(node, `http://${listen}`, listen);
 }
 
 async function waitUntilTheyMeet(origins: readonly string[]): Promise<void> {
@@ -85,7 +92,7 @@ describe.runIf(hasNats)('a server that drains', () => {
   beforeAll(async () => {
     // Few pictures per second, because two servers, two browsers and their encoders share the
     // processor.
-    browser = await startChromium({ args: ['--use-fake-device-for-media-stream=fps=10'] });
+    browser = await startChromium({ args: ['--use-fake-device-for-media-stream=fps=10', `--host-resolver-rules=${NAMES.map((name, index) => `MAP ${name} 127.0.0.${index + 1}`).join(',')}`] });
     folder = mkdtempSync(join(tmpdir(), 'weft-'));
     const port = await freePort();
     natsUrl = `nats://127.0.0.1:${port}`;
@@ -203,5 +210,31 @@ describe.runIf(hasNats)('a server that drains', () => {
     const refused = (complaint: string): boolean => /Content Security Policy/i.test(complaint);
     expect(ada.complaints.filter(refused)).toEqual([]);
     for (const { context } of [ada, cyd]) await context.close();
+  }));
+
+  it('moves a page a second time, to a server that its first one never met', whereTheMachineKeepsUp(async () => {
+    const port = await freePort();
+    const place = (index: number) => {
+      const [name, address] = [NAMES[index]!, `127.0.0.${index + 1}:${port}`];
+      return serveAt(name.split('.')[0]!, `http://${name}:${port}`, address, ['--cluster-origin', `http://*.localhost:${port}`]);
+    };
+    const addresses = NAMES.map((_, index) => `http://127.0.0.${index + 1}:${port}`);
+    const people = async (index: number): Promise<string> => (await fetch(`${addresses[index]}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })).text();
+    const [one, two] = [await place(0), await place(1)];
+    await waitUntilTheyMeet(addresses.slice(0, 2));
+    const ada = await openPage(browser, `${one.origin}/r/twice?name=Ada&token=${TOKEN}`);
+    await expect.poll(() => people(0)).toContain('weft_participants 1\n');
+    expect(await one.program.close()).toBe(0);
+    await expect.poll(() => people(1)).toContain('weft_participants 1\n');
+
+    await place(2);
+    await waitUntilTheyMeet(addresses.slice(1));
+    const began = performance.now();
+    expect(await two.program.close()).toBe(0);
+    expect(performance.now() - began).toBeLessThan(30_000);
+    expect(await people(2)).toContain('weft_participants 1\n');
+    const refused = (complaint: string): boolean => /Content Security Policy|CORS/i.test(complaint);
+    expect(ada.complaints.filter(refused)).toEqual([]);
+    await ada.context.close();
   }));
 });

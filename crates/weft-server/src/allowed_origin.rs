@@ -16,12 +16,14 @@ enum Kind {
     /// One origin in the browsers' form: lower case, without the default port
     /// of the scheme.
     One(String),
+    /// All names below a domain, `https://*.weft.example[:PORT]`, in the form of policies.
+    Below(String),
 }
 
 /// Invalid origin.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is not an origin; write it like https://dashboard.example or http://127.0.0.1:3000, without a path, or * for every origin"
+    "`{0}` is not an origin; write it like https://dashboard.example or http://127.0.0.1:3000, without a path, https://*.weft.example for all names below weft.example, or * for every origin"
 )]
 pub struct OriginError(String);
 
@@ -39,16 +41,29 @@ impl FromStr for AllowedOrigin {
             "http" => 80,
             _ => return Err(wrong()),
         };
+        let (below, authority) = match authority.strip_prefix("*.") {
+            Some(domain) => ("*.", domain),
+            None => ("", authority),
+        };
+        // A policy may have a `*` elsewhere, and commas and semicolons end it.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        if !authority.chars().all(is_plain) {
+            return Err(wrong());
+        }
         let parsed: Authority = authority.parse().map_err(|_| wrong())?;
         let has_port = parsed.as_str().len() > parsed.host().len();
         let port = parsed.port_u16();
-        if authority.contains('@') || parsed.host().is_empty() || has_port != port.is_some() {
+        if parsed.host().is_empty() || has_port != port.is_some() {
             return Err(wrong());
         }
         let port = port.filter(|port| *port != own_port);
         let port = port.map_or(String::new(), |port| format!(":{port}"));
-        let origin = format!("{scheme}://{}{port}", parsed.host());
-        Ok(AllowedOrigin(Kind::One(origin.to_ascii_lowercase())))
+        let origin = format!("{scheme}://{below}{}{port}", parsed.host());
+        let origin = origin.to_ascii_lowercase();
+        Ok(AllowedOrigin(match below {
+            "" => Kind::One(origin),
+            _ => Kind::Below(origin),
+        }))
     }
 }
 
@@ -62,14 +77,27 @@ impl AllowedOrigin {
     pub(crate) fn as_str(&self) -> &str {
         match &self.0 {
             Kind::Any => "*",
-            Kind::One(own) => own,
+            Kind::One(own) | Kind::Below(own) => own,
         }
+    }
+
+    /// Whether every page of another one is allowed, too.
+    pub(crate) fn covers(&self, other: &AllowedOrigin) -> bool {
+        self == other || self.has(other.as_str())
     }
 
     fn has(&self, origin: &str) -> bool {
         match &self.0 {
             Kind::Any => true,
             Kind::One(own) => own.eq_ignore_ascii_case(origin),
+            Kind::Below(own) => {
+                let origin = origin.to_ascii_lowercase();
+                own.split_once('*').is_some_and(|(scheme, domain)| {
+                    let name = origin.strip_prefix(scheme);
+                    let name = name.and_then(|rest| rest.strip_suffix(domain));
+                    name.is_some_and(|name| !name.is_empty() && !name.contains([':', '/']))
+                })
+            }
         }
     }
 }
@@ -116,6 +144,22 @@ mod tests {
         ] {
             assert!(!one.has(other), "{other}");
         }
+        let below = origin("https://*.A.example:443").expect("names");
+        assert_eq!(below.as_str(), "https://*.a.example");
+        assert!(below.has("https://one.a.example") && below.has("https://B.c.A.example"));
+        for other in [
+            "https://a.example",
+            "https://.a.example",
+            "https://bad.example/.a.example",
+            "https://bad.example:1.a.example",
+            "http://one.a.example",
+            "https://one.a.example:8443",
+            "https://one.a.example.bad.example",
+        ] {
+            assert!(!below.has(other), "{other}");
+        }
+        let port = origin("http://*.a.example:8080").expect("a port");
+        assert!(port.has("http://one.a.example:8080") && !port.has("http://one.a.example"));
         assert!(origin("*").expect("any").has("https://a.example"));
         for wrong in [
             "",
@@ -129,6 +173,11 @@ mod tests {
             "https://a.example:99999",
             "ftp://a.example",
             "https://*.example/",
+            "https://*",
+            "https://*.",
+            "https://a*.example",
+            "https://a.*.example",
+            "https://a.example;script-src",
             "https://a.example?x",
         ] {
             let words = origin(wrong).expect_err(wrong).to_string();

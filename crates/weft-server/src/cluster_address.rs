@@ -1,5 +1,6 @@
 //! Address of a cluster of servers, as its operator writes it.
 
+use crate::allowed_origin::AllowedOrigin;
 use axum::http::Uri;
 use percent_encoding::percent_decode_str;
 use std::fmt;
@@ -26,6 +27,9 @@ pub struct ClusterConfig {
     pub public_url: Option<PublicUrl>,
     /// Region of this server: newcomers stay in their region if it has capacity. Default none.
     pub region: Option<NodeName>,
+    /// Origins of all servers of the cluster, also of those that join later. Default: those
+    /// that this server has met.
+    pub origins: Vec<AllowedOrigin>,
 }
 
 /// NATS server and cluster: `nats://[USER:PASSWORD@]HOST[:PORT][/NAME]`.

@@ -101,6 +101,7 @@ impl Membership {
         let vacancies = Vacancies::new(
             url.map(|url| url.as_str().to_owned()),
             region.map(|region| region.as_str().to_owned()),
+            config.origins.clone(),
         );
         let cluster = Cluster::new(own.node.clone(), vacancies, sender);
         let membership = Membership {

@@ -47,7 +47,9 @@ pub(crate) struct Vacancies {
     /// Load of the media threads; [`FULL_LOAD`] if they accept no newcomers.
     load: AtomicU64,
     others: Mutex<BTreeMap<String, Vacancy>>,
-    /// Origins of all servers of the cluster so far.
+    /// Origins of all servers of the cluster that the operator has named.
+    named: Vec<AllowedOrigin>,
+    /// These, and those of all servers of the cluster so far.
     origins: Live<Vec<AllowedOrigin>>,
 }
 
@@ -57,10 +59,16 @@ const MOST_ORIGINS: usize = 128;
 const FULL_LOAD: u64 = u64::MAX;
 
 impl Vacancies {
-    pub(crate) fn new(url: Option<String>, region: Option<String>) -> Vacancies {
+    pub(crate) fn new(
+        url: Option<String>,
+        region: Option<String>,
+        named: Vec<AllowedOrigin>,
+    ) -> Vacancies {
         let vacancies = Vacancies {
             url,
             region,
+            origins: Live::new(named.clone()),
+            named,
             ..Vacancies::default()
         };
         if let Some(url) = &vacancies.url {
@@ -78,10 +86,14 @@ impl Vacancies {
         let origin = url.parse::<PublicUrl>().ok();
         let origin = origin.and_then(|url| url.as_str().parse().ok());
         let origins = self.origins.get();
-        if let Some(origin) = origin.filter(|origin| !origins.contains(origin)) {
-            let forgotten = (origins.len() + 1).saturating_sub(MOST_ORIGINS);
-            let kept = origins.iter().skip(forgotten).cloned();
-            self.origins.set(kept.chain([origin]).collect());
+        let is_known = |origin: &AllowedOrigin| origins.iter().any(|known| known.covers(origin));
+        if let Some(origin) = origin.filter(|origin| !is_known(origin)) {
+            let met = &origins[self.named.len()..];
+            let forgotten = (met.len() + 1).saturating_sub(MOST_ORIGINS);
+            let kept = met.iter().skip(forgotten).cloned();
+            let named = self.named.iter().cloned();
+            self.origins
+                .set(named.chain(kept).chain([origin]).collect());
         }
     }
 

@@ -30,6 +30,7 @@ pub(super) fn in_cluster(url: &str, name: &str) -> ServerConfig {
             node: name.parse().unwrap(),
             public_url: None,
             region: None,
+            origins: Vec::new(),
         }),
         ..config()
     }

@@ -44,6 +44,7 @@ impl Room {
                 node: node.parse().unwrap(),
                 public_url: None,
                 region: None,
+                origins: Vec::new(),
             }),
             ..ServerConfig::default()
         };

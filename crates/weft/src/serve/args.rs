@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use weft_server::{
     AllowedOrigin, ClusterAddress, ClusterConfig, IceServer, Limits, MAX_THREADS, MediaConfig,
-    MediaLimits, NodeName, PublicUrl, TurnName, WebhookUrl,
+    MediaLimits, NodeName, OriginError, PublicUrl, TurnName, WebhookUrl,
 };
 
 use weft_units::Rate;
@@ -186,6 +186,12 @@ pub struct ClusterArgs {
     /// (default: none)
     #[arg(long, value_name = "NAME", requires = "cluster")]
     pub region: Option<NodeName>,
+    /// Origin of servers of the cluster, also of later ones: pages can move to them after the
+    /// server that they were loaded from is gone; https://*.weft.example covers all names
+    /// below weft.example; repeat it for more (default: those of the servers that this one
+    /// has met)
+    #[arg(long, value_name = "ORIGIN", requires = "cluster", value_parser = cluster_origin)]
+    pub cluster_origin: Vec<AllowedOrigin>,
 }
 
 impl ClusterArgs {
@@ -210,7 +216,18 @@ impl ClusterArgs {
             node,
             public_url: self.public_url.clone(),
             region: self.region.clone(),
+            origins: self.cluster_origin.clone(),
         }))
+    }
+}
+
+fn cluster_origin(text: &str) -> Result<AllowedOrigin, String> {
+    match text {
+        "*" => Err(
+            "pages may not send to every server: name yours, such as https://*.weft.example"
+                .to_owned(),
+        ),
+        text => text.parse().map_err(|error: OriginError| error.to_string()),
     }
 }
 

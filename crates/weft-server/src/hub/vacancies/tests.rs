@@ -12,7 +12,7 @@ fn vacancy(url: &str, region: &str, load: u64) -> Vacancy {
 
 fn best(others: &[(&str, Vacancy)], have_room: &[&str]) -> Option<String> {
     let own = Some("https://own.example".to_owned());
-    let vacancies = Vacancies::new(own, Some("eu".to_owned()));
+    let vacancies = Vacancies::new(own, Some("eu".to_owned()), Vec::new());
     let others = others.iter().cloned();
     *vacancies.others() = others.map(|(node, v)| (node.to_owned(), v)).collect();
     let have_room = have_room.iter().copied().collect();
@@ -59,7 +59,9 @@ fn a_server_is_full_when_all_its_media_threads_are() {
 
 #[test]
 fn origins_of_servers_are_kept_in_the_form_of_browsers_up_to_a_bound() {
-    let vacancies = Vacancies::new(Some("https://One.example:443".to_owned()), None);
+    let own = Some("https://One.example:443".to_owned());
+    let named = vec!["https://*.weft.example".parse().unwrap()];
+    let vacancies = Vacancies::new(own, None, named);
     let origins = || {
         let origins = vacancies.origins.get();
         let texts = origins.iter().map(|origin| origin.as_str().to_owned());
@@ -68,15 +70,19 @@ fn origins_of_servers_are_kept_in_the_form_of_browsers_up_to_a_bound() {
     for url in [
         "https://two.example",
         "https://two.example",
+        "https://two.weft.example",
         "*",
         "https://x;y",
     ] {
         vacancies.keep(url);
     }
-    assert_eq!(origins(), ["https://one.example", "https://two.example"]);
+    let named = "https://*.weft.example";
+    let met = ["https://one.example", "https://two.example"];
+    assert_eq!(origins(), [named, met[0], met[1]]);
     for number in 0..2 * MOST_ORIGINS {
         vacancies.keep(&format!("https://{number}.example"));
     }
-    assert_eq!(origins().len(), MOST_ORIGINS);
+    assert_eq!(origins().len(), 1 + MOST_ORIGINS);
+    assert_eq!(origins()[0], named);
     assert_eq!(origins().last().unwrap(), "https://255.example");
 }
