@@ -120,6 +120,12 @@ pub enum ClusterError {
         /// Message of the system.
         reason: String,
     },
+    /// NATS is addressed with TLS and does not use it.
+    #[error("NATS at {nats} does not use TLS")]
+    WithoutTls {
+        /// Scheme, host and port.
+        nats: String,
+    },
     /// NATS refuses the login.
     #[error("NATS at {nats} refuses the login")]
     Denied {
@@ -155,6 +161,9 @@ impl ClusterError {
         match self {
             ClusterError::Unreachable { .. } => {
                 "Start nats-server there, check the address and the firewall, or leave out --cluster."
+            }
+            ClusterError::WithoutTls { .. } => {
+                "Write nats:// instead of tls:// in --cluster, or give nats-server a certificate."
             }
             ClusterError::Denied { .. } => {
                 "Check user and password in --cluster, or the file of --cluster-login."

@@ -336,6 +336,10 @@ async fn connect(config: &ClusterConfig) -> Result<Client, ClusterError> {
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
             ClusterError::Denied { nats }
         }
+        // rustls takes the greeting of NATS for a broken message.
+        _ if nats.starts_with("tls:") && e.to_string().contains("InvalidContentType") => {
+            ClusterError::WithoutTls { nats }
+        }
         _ => ClusterError::Unreachable {
             nats,
             reason: e.to_string(),

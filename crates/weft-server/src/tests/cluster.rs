@@ -276,6 +276,8 @@ fn a_server_that_cannot_join_says_why() {
         matches!(nobody, ClusterError::Unreachable { .. }),
         "{nobody}"
     );
+    let plain = fault(in_cluster(&nats.url().replace("nats:", "tls:"), "two"));
+    assert!(matches!(plain, ClusterError::WithoutTls { .. }), "{plain}");
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
