@@ -8,9 +8,16 @@ use crate::signalling::SILENCE;
 /// server asks again after ten seconds.
 const BETWEEN_MOVES: Duration = Duration::from_secs(5);
 
+/// Time after which an event stream that breaks is opened again without a pause, perhaps
+/// at another server. Chosen by us: a server that ends each one at once is not asked more
+/// often than this.
+const LASTED: Duration = Duration::from_secs(5);
+
 /// Present event stream.
 pub(super) struct Listening {
     pub number: u32,
+    /// Time of its beginning.
+    pub began: Instant,
     /// Time of its last event.
     pub heard: Instant,
     /// Time of the next reconnect.
@@ -23,6 +30,7 @@ impl Default for Listening {
     fn default() -> Listening {
         Listening {
             number: 0,
+            began: Instant::now(),
             heard: Instant::now(),
             again: None,
             moved: None,
@@ -36,6 +44,10 @@ impl Listening {
     pub fn may_move(&self, now: Instant) -> bool {
         let long_ago = |at| now.saturating_duration_since(at) >= BETWEEN_MOVES;
         self.moved.is_none_or(long_ago)
+    }
+
+    pub fn has_lasted(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.began) >= LASTED
     }
 
     pub fn is_silent(&self, now: Instant) -> bool {

@@ -30,6 +30,7 @@ impl CallLoop {
     pub(super) fn listen_at(&mut self, room: Room) {
         self.listening = Listening {
             number: self.listening.number + 1,
+            began: Instant::now(),
             heard: Instant::now(),
             again: None,
             moved: self.listening.moved,
@@ -86,7 +87,11 @@ impl CallLoop {
             return Err(error.into());
         }
         self.on_fault(error);
-        self.listening.again = Some(Instant::now() + RETRY);
+        let now = Instant::now();
+        match self.listening.has_lasted(now) {
+            true => self.listen_to_room(),
+            false => self.listening.again = Some(now + RETRY),
+        }
         Ok(())
     }
 

@@ -7,6 +7,8 @@ mod recording;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::net::{Shutdown, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use weft_testing::where_the_machine_keeps_up;
@@ -19,13 +21,15 @@ use nats::Nats;
 const BACK: Duration = Duration::from_secs(3);
 
 /// Directs each connection to the first of these servers that accepts it, like a load
-/// balancer.
-fn balance(servers: [SocketAddr; 2]) -> SocketAddr {
+/// balancer, or to the second one once the first is taken for dead.
+fn balance(is_dead: Arc<AtomicBool>, servers: [SocketAddr; 2]) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("it has one");
     thread::spawn(move || {
         for client in listener.incoming().map_while(Result::ok) {
-            let server = servers.iter().find_map(|at| TcpStream::connect(at).ok());
+            let skipped = usize::from(is_dead.load(Ordering::Relaxed));
+            let mut live = servers.iter().skip(skipped);
+            let server = live.find_map(|at| TcpStream::connect(at).ok());
             if let Some(server) = server {
                 pass(&client, &server);
                 pass(&server, &client);
@@ -84,8 +88,12 @@ fn meet(one: &Server, two: &Server) {
 
 /// Asks a server to end.
 fn terminate(server: &Server) {
+    send("TERM", server);
+}
+
+fn send(signal: &str, server: &Server) {
     let id = server.child.id().to_string();
-    let sent = Command::new("kill").arg(&id).status();
+    let sent = Command::new("kill").args(["-s", signal, &id]).status();
     assert!(sent.expect("kill").success());
 }
 
@@ -344,54 +352,65 @@ fn programs_of_a_draining_server_are_sent_to_another_before_it_ends() {
 
 #[test]
 fn participants_of_a_killed_server_are_back_on_another_and_the_others_notice_nothing() {
-    where_the_machine_keeps_up(|| {
-        let Some(nats) = Nats::start() else { return };
-        let states = [(); 3].map(|()| TempDir::new().expect("a folder"));
-        let serve = |place: usize, name: &str| {
-            let mut command = weft(states[place].path());
-            command.args(["serve", "--listen", "127.0.0.1:0", "--threads", "1"]);
-            Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
-        };
-        let (mut one, two) = (serve(0, "one"), serve(1, "two"));
-        meet(&one, &two);
-        let state = states[2].path();
-        let file = state.join("bob.jsonl");
-        let stats = file.to_str().expect("a name");
-        let camera = ["--send-only", "--camera", "clip:320x180@15"];
-        let anywhere = balance([one.address, two.address]);
-        let _bob = join(state, two.address, "Bob", &["--stats", stats]);
-        let _cyd = join(state, two.address, "Cyd", &camera);
-        let cyd = wait_for("Bob sees Cyd", || seen(&file).into_keys().next());
-        let _ada = join(state, anywhere, "Ada", &camera);
-        let before = wait_for("Bob sees Ada", || {
-            Some(seen(&file)).filter(|s| s.len() == 2)
-        });
-        assert!(
-            two.get("/metrics").contains("weft_cluster_pulls 1\n"),
-            "Ada is elsewhere"
-        );
+    where_the_machine_keeps_up(|| lose("KILL"));
+}
 
-        let killed = Instant::now();
-        one.child.kill().expect("it runs");
-        let is_new = |id: &String| !before.contains_key(id);
-        let after = wait_for("Ada is back", || {
-            Some(seen(&file)).filter(|s| s.keys().any(is_new))
-        });
-        let took = killed.elapsed();
-        eprintln!("back {took:?} after the death");
-        // The file has a line each second.
-        assert!(took < BACK + Duration::from_secs(1), "{took:?}");
-        let ((frames, freezes), (more, frozen)) = (before[&cyd], after[&cyd]);
-        assert_eq!(frozen, freezes, "Cyd's picture did not freeze");
-        let seconds = took.as_secs_f64();
-        assert!(
-            (more - frames) as f64 > (seconds - 2.0) * 15.0 * 0.8,
-            "{before:?} {after:?}"
-        );
-        wait_for("the other server is gone", || {
-            let figures = two.get("/metrics");
-            let alone = figures.contains("weft_cluster_servers 0\n");
-            (alone && figures.contains("weft_cluster_pulls 0\n")).then_some(())
-        });
+/// As a host that loses its power or its network: its connections stay, and nothing answers.
+#[test]
+fn participants_of_a_silent_server_are_back_on_another_and_the_others_notice_nothing() {
+    where_the_machine_keeps_up(|| lose("STOP"));
+}
+
+/// Stops a server with this signal and looks at the participants.
+fn lose(signal: &str) {
+    let Some(nats) = Nats::start() else { return };
+    let states = [(); 3].map(|()| TempDir::new().expect("a folder"));
+    let serve = |place: usize, name: &str| {
+        let mut command = weft(states[place].path());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--threads", "1"]);
+        Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
+    };
+    let (one, two) = (serve(0, "one"), serve(1, "two"));
+    meet(&one, &two);
+    let state = states[2].path();
+    let file = state.join("bob.jsonl");
+    let stats = file.to_str().expect("a name");
+    let camera = ["--send-only", "--camera", "clip:320x180@15"];
+    let is_dead = Arc::<AtomicBool>::default();
+    let anywhere = balance(Arc::clone(&is_dead), [one.address, two.address]);
+    let _bob = join(state, two.address, "Bob", &["--stats", stats]);
+    let _cyd = join(state, two.address, "Cyd", &camera);
+    let cyd = wait_for("Bob sees Cyd", || seen(&file).into_keys().next());
+    let _ada = join(state, anywhere, "Ada", &camera);
+    let before = wait_for("Bob sees Ada", || {
+        Some(seen(&file)).filter(|s| s.len() == 2)
+    });
+    assert!(
+        two.get("/metrics").contains("weft_cluster_pulls 1\n"),
+        "Ada is elsewhere"
+    );
+
+    let killed = Instant::now();
+    send(signal, &one);
+    is_dead.store(true, Ordering::Relaxed);
+    let is_new = |id: &String| !before.contains_key(id);
+    let after = wait_for("Ada is back", || {
+        Some(seen(&file)).filter(|s| s.keys().any(is_new))
+    });
+    let took = killed.elapsed();
+    eprintln!("back {took:?} after the death");
+    // The file has a line each second.
+    assert!(took < BACK + Duration::from_secs(1), "{took:?}");
+    let ((frames, freezes), (more, frozen)) = (before[&cyd], after[&cyd]);
+    assert_eq!(frozen, freezes, "Cyd's picture did not freeze");
+    let seconds = took.as_secs_f64();
+    assert!(
+        (more - frames) as f64 > (seconds - 2.0) * 15.0 * 0.8,
+        "{before:?} {after:?}"
+    );
+    wait_for("the other server is gone", || {
+        let figures = two.get("/metrics");
+        let alone = figures.contains("weft_cluster_servers 0\n");
+        (alone && figures.contains("weft_cluster_pulls 0\n")).then_some(())
     });
 }
