@@ -1,13 +1,14 @@
 //! Ring buffer of received packets by extended sequence number.
 
 use super::types::ReceivedPacket;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use weft_units::{Instant, PathId};
 
 /// Longest lag of a packet behind the newest, in sequence numbers: two seconds at 10
 /// Mbps, or 1,000 packets of 1,200 bytes per second. libwebrtc's SRTP window is 1,024;
 /// chosen by us.
 pub(super) const CAPACITY: u64 = 2048;
+const WORDS: usize = (CAPACITY / 64) as usize;
 
 /// Media packet that waits for the rest of its frame.
 #[derive(Debug)]
@@ -41,8 +42,13 @@ pub(super) enum Arrival {
 /// packets of incomplete frames.
 #[derive(Debug)]
 pub(super) struct PacketBuffer {
-    slots: Vec<Slot>,
-    /// Packets, including those that are `free` and only kept for their memory.
+    /// A bit for each of the last numbers. A participant has dozens of receivers, whose
+    /// packets alternate, so what each packet reads should be small.
+    arrived: [u64; WORDS],
+    /// Places of packets among those held, from the number `oldest_held` on.
+    places: VecDeque<Option<u32>>,
+    oldest_held: u64,
+    /// Also those that are `free`, for the memory that they have.
     held: Vec<Held>,
     free: Vec<u32>,
     first: Option<u64>,
@@ -53,18 +59,12 @@ pub(super) struct PacketBuffer {
     bytes: usize,
 }
 
-#[derive(Clone, Copy, Default, Debug)]
-struct Slot {
-    /// Sequence number plus one; zero if empty.
-    tag: u64,
-    /// Its index among the held packets.
-    held: Option<u32>,
-}
-
 impl PacketBuffer {
     pub(super) fn new() -> PacketBuffer {
         PacketBuffer {
-            slots: vec![Slot::default(); CAPACITY as usize],
+            arrived: [0; WORDS],
+            places: VecDeque::new(),
+            oldest_held: 0,
             held: Vec::new(),
             free: Vec::new(),
             first: None,
@@ -80,7 +80,7 @@ impl PacketBuffer {
         if self.is_too_old(sequence) {
             return Arrival::TooOld;
         }
-        if self.slot(sequence).tag == tag(sequence) {
+        if self.has_arrived(sequence) {
             return Arrival::Duplicate;
         }
         if sequence > highest {
@@ -90,13 +90,16 @@ impl PacketBuffer {
             if first < sequence {
                 self.missing.insert(first, sequence);
             }
+            for number in first..sequence {
+                self.mark(number, false);
+            }
             self.highest = Some(sequence);
+            self.drop_held_before(oldest);
         } else {
             self.fill(sequence);
         }
         self.first = Some(self.first.map_or(sequence, |first| first.min(sequence)));
-        self.drop_held(sequence);
-        self.slot_mut(sequence).tag = tag(sequence);
+        self.mark(sequence, true);
         Arrival::New
     }
 
@@ -113,7 +116,17 @@ impl PacketBuffer {
 
     /// Returns whether this sequence number is among the last that arrived.
     pub(super) fn has_arrived(&self, sequence: u64) -> bool {
-        self.slot(sequence).tag == tag(sequence)
+        let is_known = self.highest.is_some_and(|highest| sequence <= highest);
+        let (word, bit) = bit(sequence);
+        is_known && !self.is_too_old(sequence) && self.arrived[word] & bit != 0
+    }
+
+    fn mark(&mut self, sequence: u64, has_arrived: bool) {
+        let (word, bit) = bit(sequence);
+        match has_arrived {
+            true => self.arrived[word] |= bit,
+            false => self.arrived[word] &= !bit,
+        }
     }
 
     /// Stores the media of a packet that was inserted as new; `write` appends the bytes.
@@ -134,20 +147,36 @@ impl PacketBuffer {
         held.body.clear();
         write(&mut held.body);
         self.bytes += held.body.len();
-        self.slot_mut(packet.sequence).held = Some(place);
+        if self.places.is_empty() {
+            self.oldest_held = packet.sequence;
+        }
+        while packet.sequence < self.oldest_held {
+            self.places.push_front(None);
+            self.oldest_held -= 1;
+        }
+        let index = (packet.sequence - self.oldest_held) as usize;
+        self.places.resize(self.places.len().max(index + 1), None);
+        self.places[index] = Some(place);
     }
 
     /// Returns the packet with number `sequence`, if it is held.
     pub(super) fn held(&self, sequence: u64) -> Option<&Held> {
-        let slot = self.slot(sequence);
-        let place = slot.held.filter(|_| slot.tag == tag(sequence))?;
-        self.held.get(place as usize)
+        let index = sequence.checked_sub(self.oldest_held)?;
+        let place = *self.places.get(usize::try_from(index).ok()?)?;
+        self.held.get(place? as usize)
     }
 
     /// Discards the packet with number `sequence`, which still counts as arrived.
     pub(super) fn release(&mut self, sequence: u64) {
-        if self.slot(sequence).tag == tag(sequence) {
-            self.drop_held(sequence);
+        let index = sequence.checked_sub(self.oldest_held);
+        let index = index.and_then(|index| usize::try_from(index).ok());
+        if let Some(place) = index.and_then(|index| self.places.get_mut(index)) {
+            let place = place.take();
+            self.release_place(place);
+        }
+        while let Some(None) = self.places.front() {
+            self.places.pop_front();
+            self.oldest_held += 1;
         }
     }
 
@@ -162,7 +191,7 @@ impl PacketBuffer {
 
     /// Drops every held packet; the record of arrivals stays.
     pub(super) fn release_all(&mut self) {
-        self.slots.iter_mut().for_each(|slot| slot.held = None);
+        self.places.clear();
         self.held.clear();
         self.free.clear();
         self.bytes = 0;
@@ -220,22 +249,25 @@ impl PacketBuffer {
         }
     }
 
-    fn drop_held(&mut self, sequence: u64) {
-        if let Some(place) = self.slot_mut(sequence).held.take() {
+    fn drop_held_before(&mut self, oldest: u64) {
+        while self.oldest_held < oldest
+            && let Some(place) = self.places.pop_front()
+        {
+            self.release_place(place);
+            self.oldest_held += 1;
+        }
+    }
+
+    fn release_place(&mut self, place: Option<u32>) {
+        if let Some(place) = place {
             self.bytes -= self.held[place as usize].body.len();
             self.free.push(place);
         }
     }
-
-    fn slot(&self, sequence: u64) -> &Slot {
-        &self.slots[(sequence % CAPACITY) as usize]
-    }
-
-    fn slot_mut(&mut self, sequence: u64) -> &mut Slot {
-        &mut self.slots[(sequence % CAPACITY) as usize]
-    }
 }
 
-fn tag(sequence: u64) -> u64 {
-    sequence.wrapping_add(1)
+/// Word and bit of a sequence number.
+fn bit(sequence: u64) -> (usize, u64) {
+    let at = sequence % CAPACITY;
+    ((at / 64) as usize, 1 << (at % 64))
 }
