@@ -67,7 +67,6 @@ pub(crate) enum Remedy {
 pub(super) struct JitterBuffer {
     kind: MediaKind,
     clock_rate: u64,
-    late_one_in: usize,
     shrink: i64,
     /// Smallest transit per bucket of time, oldest first.
     floors: VecDeque<(u64, i64)>,
@@ -89,17 +88,16 @@ impl JitterBuffer {
         JitterBuffer {
             kind,
             clock_rate: u64::from(clock_rate.max(1)),
-            late_one_in: match kind {
-                MediaKind::Audio => AUDIO_LATE_ONE_IN,
-                MediaKind::Video => VIDEO_LATE_ONE_IN,
-            },
             shrink: match kind {
                 MediaKind::Audio => AUDIO_SHRINK,
                 MediaKind::Video => VIDEO_SHRINK,
             },
             floors: VecDeque::new(),
             floor: None,
-            transits: Transits::default(),
+            transits: Transits::new(match kind {
+                MediaKind::Audio => AUDIO_LATE_ONE_IN,
+                MediaKind::Video => VIDEO_LATE_ONE_IN,
+            }),
             playout: None,
             updated_at: Instant::ZERO,
             trouble_at: None,
@@ -207,7 +205,7 @@ impl JitterBuffer {
 
     fn target(&self, now: Instant) -> i64 {
         // There is a quantile, because a frame was just added.
-        let quantile = self.transits.quantile(self.late_one_in).unwrap_or(0);
+        let quantile = self.transits.quantile().unwrap_or(0);
         let target = match self.kind {
             MediaKind::Audio => quantile,
             MediaKind::Video => {

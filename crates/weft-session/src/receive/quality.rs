@@ -136,10 +136,13 @@ impl QualityMonitor {
     /// Returns the position of a frame, adding it if it is new; `None` if it is older
     /// than all observed ones.
     fn place(&mut self, timestamp: u64) -> Option<usize> {
-        let newest = self.frames.len().wrapping_sub(1);
-        let found = match self.frames.get(newest) {
-            Some((at, _)) if *at == timestamp => Ok(newest),
-            _ => self.frames.binary_search_by_key(&timestamp, |(at, _)| *at),
+        let len = self.frames.len();
+        let found = match self.frames.back() {
+            Some((at, _)) if *at == timestamp => Ok(len - 1),
+            Some((at, _)) if *at > timestamp => {
+                self.frames.binary_search_by_key(&timestamp, |(at, _)| *at)
+            }
+            _ => Err(len),
         };
         let mut place = match found {
             Ok(place) => return Some(place),
