@@ -393,7 +393,7 @@ fn a_damaged_file_is_left_out_and_named() {
     // The server writes everything within half a second.
     assert!(seen.luma(seconds(2.3), (0.75, 0.5)).abs_diff(200) < 12);
     for (file, reason) in [
-        ("text.webm", "no recording"),
+        ("text.webm", "not a recording"),
         ("gone.webm", "No such file"),
         ("../good.webm", "leads out"),
     ] {
