@@ -284,5 +284,5 @@ fn the_way_back_of_a_cell_of_one_terminal_says_only_what_differs() {
     assert_eq!(alike.terminals[0].up, alike.terminals[0].down);
     assert_eq!(alike.queue, Bytes(90_000));
     let error = LteSpec::of_one(text, "handovers=3s").unwrap_err();
-    assert!(error.to_string().contains("both ways"), "{error}");
+    assert!(error.to_string().contains("both directions"), "{error}");
 }
