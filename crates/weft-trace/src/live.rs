@@ -57,16 +57,16 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Whether packets are captured.
+    /// Whether packets are captured; false once the file has ended.
     #[must_use]
     pub fn has_packets(&self) -> bool {
-        self.packets.is_some()
+        self.packets.as_ref().is_some_and(Queue::is_writing)
     }
 
-    /// Whether events are logged.
+    /// Whether events are logged; false once the file has ended.
     #[must_use]
     pub fn has_events(&self) -> bool {
-        self.events.is_some()
+        self.events.as_ref().is_some_and(Queue::is_writing)
     }
 
     /// Captures a packet.

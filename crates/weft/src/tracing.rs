@@ -9,8 +9,8 @@ use weft_trace::qlog::VantagePoint;
 
 use crate::exit::Failure;
 
-/// Bytes after which the file of a server's events ends. Chosen by us: some hours of a room
-/// of ten.
+/// Bytes after which the file of a server's events ends. Chosen by us: six million packets,
+/// at 166 bytes each, which is enough to see a fault and never fills a disk.
 const MOST_OF_A_SERVER: u64 = 1 << 30;
 
 /// Traces of a call for other programs.

@@ -108,15 +108,15 @@ impl Traces {
     }
 
     fn sample(&mut self, now: Instant, key: PeerKey, peer: &Peer) {
-        let stats = peer.session().stats();
+        let paths: Vec<_> = peer.session().path_stats().collect();
         let traced = self.peers.entry(key).or_default();
         let mut changes = Vec::new();
-        let there = |path: &PathId| stats.paths.iter().any(|p| p.path == *path);
+        let there = |path: &PathId| paths.iter().any(|p| p.path == *path);
         for (path, _) in traced.states.extract_if(.., |path, _| !there(path)) {
             traced.values.forget(path);
             changes.push(("call:path_removed", json!({ "path": path.0 })));
         }
-        for path in &stats.paths {
+        for path in &paths {
             let (id, new) = (path.path, path.state.name());
             let old = traced.states.insert(id, new);
             if let (None, Some(known)) = (old, peer.association().path(id)) {
@@ -132,7 +132,7 @@ impl Traces {
                 changes.push(("call:path_state_updated", data));
             }
         }
-        let values = traced.values.changed(peer, &stats.paths).into_iter();
+        let values = traced.values.changed(peer, &paths).into_iter();
         changes.extend(values.map(|data| ("call:path_metrics_updated", data)));
         for (name, data) in changes {
             self.log(now, key, name, data);

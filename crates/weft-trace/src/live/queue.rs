@@ -117,6 +117,11 @@ impl<T: Send + 'static> Queue<T> {
         Ok(Queue { entries, state })
     }
 
+    /// Whether entries still reach the file: nothing has failed, and its bound is not reached.
+    pub fn is_writing(&self) -> bool {
+        !self.state.failed.load(Ordering::Relaxed)
+    }
+
     /// Adds an entry with a content of this size, or drops it if the queue is full.
     pub fn push(&self, content: T, size: usize) {
         let size = size + ENTRY_BYTES;

@@ -81,8 +81,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE|DIR")]
     pub pcap: Option<PathBuf>,
     /// Write the events of all connections into this file as qlog: states of their paths,
-    /// values of the controllers, the path of each packet; it contains addresses, but
-    /// neither pictures nor sound. It ends after 1 GiB. A folder gets a new file at each
+    /// values of the controllers, the path of each packet; it contains addresses and the
+    /// names of rooms, but neither pictures nor sound. It ends after 1 GiB. A folder gets a new file at each
     /// start
     #[arg(long, value_name = "FILE|DIR")]
     pub qlog: Option<PathBuf>,
