@@ -115,7 +115,8 @@ impl Traffic {
         self.incoming.retain(|(source, _), _| *source != peer);
     }
 
-    /// Connects a player, which gets the publication's tracks from now on.
+    /// Connects a player, which gets the publication's tracks from now on. It names no
+    /// tiles, so other servers' rules, which begin with tiles, do not apply to it.
     pub(crate) fn connect_player(
         &mut self,
         now: Instant,
@@ -123,7 +124,7 @@ impl Traffic {
         publication: &Publication,
         peer: PeerKey,
     ) {
-        let player = Player::new(now, self.allocator);
+        let player = Player::new(now, AllocatorKind::Weft);
         self.players.insert(peer, player);
         self.subscribe(now, peers, publication, peer);
         self.deliver(now, peers);

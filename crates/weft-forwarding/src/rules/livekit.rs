@@ -5,8 +5,8 @@
 //! - A camera may have layers up to the smallest encoding that fills nine tenths of its
 //!   tile's height (`GetQualityForDimension`).
 //! - While no camera lacks anything, each gets all that it may have, whatever the estimate.
-//! - Congestion is an estimate below 95 % of the rate in use. The capacity is that estimate
-//!   from then on, and all cameras are allocated: layer by layer from the lowest, each
+//! - Congestion is an estimate below 95 % of the rate in use. The capacity is the lowest such
+//!   estimate from then on, and all cameras are allocated: layer by layer from the lowest, each
 //!   layer for every camera in turn, those that may have more first. A camera whose lowest
 //!   layer does not fit gets it nevertheless (`allow_pause` is false by default).
 //! - While cameras lack something, capacity rises by probes, at most every 3 s. Then the
@@ -17,7 +17,8 @@
 //!   stops at once.
 //!
 //! Simplified: congestion counts at once, where LiveKit waits for a trend of the estimates
-//! or for repeated requests of lost packets. A probe is a look at the estimate, which rises
+//! or for repeated requests of lost packets, and would also take over a later estimate that
+//! is higher. A probe is a look at the estimate, which rises
 //! by the probes of our own controller; one that has led to congestion within its interval
 //! counts as congesting. A camera that finds no room leads to another allocation of all,
 //! where LiveKit first looks for another camera to take from. The server with its default
