@@ -142,10 +142,8 @@ async fn elsewhere(app: &App, room: Option<String>, id: &str, path: &str) -> Pro
         Ok(found) => found,
         Err(error) => return unreadable(error),
     };
-    let not_found = |error: String, remedy: String| {
-        let problem = Problem::new(StatusCode::NOT_FOUND, error, remedy);
-        problem.of_kind("recording_elsewhere")
-    };
+    let not_found =
+        |error: String, remedy: String| Problem::new(StatusCode::NOT_FOUND, error, remedy);
     let own = app.hub.server_name();
     let found = all.iter().find(|recording| recording["id"] == id);
     match found.and_then(|found| Some((found["server"].as_str()?, found["url"].as_str()))) {
@@ -155,7 +153,8 @@ async fn elsewhere(app: &App, room: Option<String>, id: &str, path: &str) -> Pro
                 Some(url) => format!("Fetch {url}{path} with your token for that server."),
                 None => "Ask for it there: give that server a --public-url.".to_owned(),
             },
-        ),
+        )
+        .of_kind("recording_elsewhere"),
         None if !missing.is_empty() => not_found(
             format!(
                 "This server has no such recording; no answer from {}.",
