@@ -9,8 +9,8 @@ use crate::signalling::SILENCE;
 const BETWEEN_MOVES: Duration = Duration::from_secs(5);
 
 /// Time after which an event stream that breaks is opened again without a pause, perhaps
-/// at another server. Chosen by us: a server that ends each one at once is not asked more
-/// often than this.
+/// at another server. Chosen by us: after a shorter one, the next request waits for
+/// `RETRY`, so a server that ends each one at once is not asked without pause.
 const LASTED: Duration = Duration::from_secs(5);
 
 /// Present event stream.
