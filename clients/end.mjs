@@ -46,15 +46,14 @@ export function ownAddress() {
 /** Page that a browser shows. */
 export const HTML = '<!doctype html><video id="shown" autoplay muted playsinline></video>';
 
-/** Reads the options of a client with a browser: the size of its camera by default, and options of its own. */
-export function browserOptions(size, own = {}) {
+/** Reads the options of a client: the size of its camera by default, and options of its own. */
+export function clientOptions(size, own = {}) {
   const { values } = parseArgs({
     options: {
       role: { type: 'string' },
       send: { type: 'boolean', default: false },
       size: { type: 'string', default: size },
       fps: { type: 'string', default: '30' },
-      codec: { type: 'string', default: 'vp8' },
       'max-bps': { type: 'string', default: '2500000' },
       degradation: { type: 'string', default: 'balanced' },
       sound: { type: 'boolean', default: false },
@@ -64,6 +63,9 @@ export function browserOptions(size, own = {}) {
   });
   return values;
 }
+
+/** Reads the options of a client with a browser, which also names its codec. */
+export const browserOptions = (size, own = {}) => clientOptions(size, { codec: { type: 'string', default: 'vp8' }, ...own });
 
 /** Whether the role is one of the two; ends the client otherwise. */
 export function hasRole({ role }) {

@@ -8,12 +8,10 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 
-import { LACKING, TELL_EVERY, atEnd, end, fail, ownAddress, write } from '../end.mjs';
+import { LACKING, TELL_EVERY, atEnd, clientOptions, end, fail, ownAddress, write } from '../end.mjs';
 
 /** How often the clip is filmed: longer than any run. */
 const LOOPS = 10_000;
@@ -23,19 +21,7 @@ const PORTS = { callee: 5060, caller: 5062 };
 const MODULES = ['/usr/lib/baresip/modules', '/usr/local/lib/baresip/modules'];
 const REMEDY = 'install baresip-core and baresip-ffmpeg (`make setup-clients`)';
 
-const { values: given } = parseArgs({
-  options: {
-    role: { type: 'string' },
-    send: { type: 'boolean', default: false },
-    video: { type: 'string' },
-    size: { type: 'string', default: '1280x720' },
-    fps: { type: 'string', default: '30' },
-    'max-bps': { type: 'string', default: '500000' },
-    degradation: { type: 'string' },
-    sound: { type: 'boolean', default: false },
-    scratch: { type: 'string', default: tmpdir() },
-  },
-});
+const given = clientOptions('1280x720', { video: { type: 'string' }, 'max-bps': { type: 'string', default: '500000' } });
 
 let folder;
 let phone;

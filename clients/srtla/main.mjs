@@ -6,13 +6,12 @@
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 
-import { LACKING, TELL_EVERY, atEnd, end, fail, find, hasRole, ownAddress, write } from '../end.mjs';
+import { LACKING, TELL_EVERY, atEnd, clientOptions, end, fail, find, hasRole, ownAddress, write } from '../end.mjs';
 import { Camera, Screen, now } from './pictures.mjs';
 import * as stamp from './stamp.mjs';
 
@@ -23,20 +22,10 @@ const LEAST_BPS = 300_000;
 /** Pause before belacoder starts again after it has lost its connection, ms. */
 const PAUSE_MS = 500;
 
-const { values: given } = parseArgs({
-  options: {
-    role: { type: 'string' },
-    send: { type: 'boolean', default: false },
-    video: { type: 'string' },
-    size: { type: 'string', default: '1280x720' },
-    fps: { type: 'string', default: '30' },
-    'max-bps': { type: 'string', default: '2500000' },
-    latency: { type: 'string', default: '2000' },
-    reordered: { type: 'string', default: '40' },
-    degradation: { type: 'string' },
-    sound: { type: 'boolean', default: false },
-    scratch: { type: 'string', default: tmpdir() },
-  },
+const given = clientOptions('1280x720', {
+  video: { type: 'string' },
+  latency: { type: 'string', default: '2000' },
+  reordered: { type: 'string', default: '40' },
 });
 const size = given.size.split('x').map(Number);
 
