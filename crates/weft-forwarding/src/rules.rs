@@ -11,6 +11,8 @@
 mod choice;
 mod jitsi;
 mod livekit;
+#[cfg(test)]
+mod samples;
 
 use crate::routing::TrackId;
 use std::collections::BTreeMap;

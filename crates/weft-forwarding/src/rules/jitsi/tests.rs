@@ -1,33 +1,5 @@
 use super::*;
-use crate::routing::TrackId;
-use crate::rules::choice::Layers;
-
-/// The page's encodings, each with three temporal layers.
-fn camera(stream: u32, rank: usize, shown: (u32, u32)) -> Camera {
-    let encoding = |(place, kbps): (u64, [u64; 3])| Layers {
-        track: TrackId(u64::from(stream) * 10 + place),
-        height: 180 << place,
-        rates: kbps.map(Rate::from_kbps).to_vec(),
-    };
-    let rates = [[75, 100, 150], [250, 350, 500], [1_200, 1_700, 2_500]];
-    Camera {
-        stream: StreamId(stream),
-        rank,
-        shown: Some(shown),
-        encodings: (0..).zip(rates).map(encoding).collect(),
-    }
-}
-
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
-
-fn estimate(kbps: u64) -> Estimate {
-    Estimate {
-        rate: Some(Rate::from_kbps(kbps)),
-        is_measured: true,
-    }
-}
+use crate::rules::samples::{at, camera, estimate};
 
 /// Returns encoding and temporal layer of each stream.
 fn layers(chosen: &BTreeMap<StreamId, Choice>) -> Vec<Option<(u64, u8)>> {

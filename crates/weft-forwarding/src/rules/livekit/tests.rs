@@ -1,36 +1,12 @@
 use super::*;
-use crate::rules::choice::Layers;
-
-/// The page's encodings, each with three temporal layers.
-fn camera(stream: u32, shown: (u32, u32)) -> Camera {
-    let encoding = |(place, kbps): (u64, [u64; 3])| Layers {
-        track: TrackId(u64::from(stream) * 10 + place),
-        height: 180 << place,
-        rates: kbps.map(Rate::from_kbps).to_vec(),
-    };
-    let rates = [[75, 100, 150], [250, 350, 500], [1_200, 1_700, 2_500]];
-    Camera {
-        stream: StreamId(stream),
-        rank: stream as usize,
-        shown: Some(shown),
-        encodings: (0..).zip(rates).map(encoding).collect(),
-    }
-}
-
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
+use crate::rules::samples::{at, camera, estimate};
 
 fn choose(rules: &mut LiveKit, ms: u64, kbps: u64, cameras: &[Camera]) -> Vec<(u64, u8)> {
-    let estimate = Estimate {
-        rate: Some(Rate::from_kbps(kbps)),
-        is_measured: true,
-    };
     let layer = |choice: &Choice| match choice {
         Choice::Paused => panic!("nothing is paused by default"),
         Choice::Forwarded { layer, .. } => (layer.track.0 % 10, layer.temporal),
     };
-    let chosen = rules.choose(at(ms), estimate, cameras);
+    let chosen = rules.choose(at(ms), estimate(kbps), cameras);
     chosen.values().map(layer).collect()
 }
 
@@ -39,9 +15,9 @@ fn without_congestion_each_camera_fills_its_tile() {
     let mut rules = LiveKit::default();
     // 9/10 of 200 lines are 180.
     let cameras = [
-        camera(1, (355, 200)),
-        camera(2, (640, 360)),
-        camera(3, (960, 540)),
+        camera(1, 1, (355, 200)),
+        camera(2, 2, (640, 360)),
+        camera(3, 3, (960, 540)),
     ];
     assert_eq!(
         choose(&mut rules, 0, 4_000, &cameras),
@@ -61,9 +37,9 @@ fn without_congestion_each_camera_fills_its_tile() {
 #[test]
 fn layers_are_allocated_in_turn_and_the_lowest_is_never_refused() {
     let cameras = [
-        camera(1, (640, 360)),
-        camera(2, (640, 360)),
-        camera(3, (256, 144)),
+        camera(1, 1, (640, 360)),
+        camera(2, 2, (640, 360)),
+        camera(3, 3, (256, 144)),
     ];
     let allocated = |kbps| choose(&mut LiveKit::default(), 0, kbps, &cameras);
     assert_eq!(
@@ -79,7 +55,7 @@ fn layers_are_allocated_in_turn_and_the_lowest_is_never_refused() {
 
 #[test]
 fn the_camera_furthest_from_its_goal_rises_when_a_probe_is_due() {
-    let cameras = [camera(1, (640, 360)), camera(2, (256, 144))];
+    let cameras = [camera(1, 1, (640, 360)), camera(2, 2, (256, 144))];
     let mut rules = LiveKit::default();
     assert_eq!(choose(&mut rules, 0, 150, &cameras), [(0, 0), (0, 0)]);
     // The first probe may come at once: 100 kbit/s more are 50 for the first, 25 beyond.
@@ -98,11 +74,11 @@ fn the_camera_furthest_from_its_goal_rises_when_a_probe_is_due() {
 
 #[test]
 fn a_newcomer_gets_the_free_rate() {
-    let two = [camera(1, (640, 360)), camera(2, (640, 360))];
+    let two = [camera(1, 1, (640, 360)), camera(2, 2, (640, 360))];
     let mut rules = LiveKit::default();
     assert_eq!(choose(&mut rules, 0, 850, &two), [(1, 2), (1, 1)]);
     let mut three = two.to_vec();
-    three.push(camera(3, (640, 360)));
+    three.push(camera(3, 3, (640, 360)));
     // Nothing is left: all are allocated, and the first two make room.
     let shared = [(1, 1), (1, 0), (1, 0)];
     assert_eq!(choose(&mut rules, 100, 850, &three), shared);
