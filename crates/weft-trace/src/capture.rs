@@ -20,7 +20,7 @@ use crate::pcapng::Direction;
 const MAX_BLOCK: usize = 16 << 20;
 /// Maximum number of interfaces of a section. Chosen by us: captures have one for each
 /// interface of a machine.
-const MAX_INTERFACES: usize = 4_096;
+pub(crate) const MAX_INTERFACES: usize = 4_096;
 
 /// Link types (the list of tcpdump.org) whose packets [`udp::parse`] understands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

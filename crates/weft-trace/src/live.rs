@@ -20,6 +20,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use weft_units::Duration;
 
+use crate::capture::MAX_INTERFACES;
 use crate::pcapng::{Datagram, Direction, Interface, PcapngWriter};
 use crate::qlog::{Epoch, Event, QlogWriter, VantagePoint};
 pub use fault::{OnFault, TraceFault, TraceKind};
@@ -29,6 +30,10 @@ use queue::{Queue, Writing};
 /// Maximum number of interfaces with their own names: each connection of a server is one,
 /// and anyone can connect. Chosen by us.
 const MOST_INTERFACES: usize = 4_000;
+const _: () = assert!(
+    MOST_INTERFACES < MAX_INTERFACES,
+    "our reader accepts them, and that of all others"
+);
 /// Name of the interface shared by all others.
 const OTHERS: &str = "others";
 

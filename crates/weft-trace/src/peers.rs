@@ -13,6 +13,10 @@ use crate::call::PathMetrics;
 use crate::live::Packet;
 use crate::pcapng::Direction;
 
+/// Interval at which values of paths, controllers and encoders are looked at, as in the
+/// simulator.
+pub const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+
 /// Values of a peer's paths and their controllers, as they were logged last.
 #[derive(Debug, Default)]
 pub struct PathValues(BTreeMap<PathId, Value>);

@@ -5,10 +5,10 @@ use weft_ice::Event as IceEvent;
 use weft_net::Context;
 use weft_peer::{CapturedPacket, Event, Peer, PeerKey, StreamDirection};
 use weft_secure::Event as AssociationEvent;
+use weft_trace::peers::SAMPLE_EVERY;
 use weft_units::Instant;
 
 use super::Caller;
-use super::tracing::SAMPLE_EVERY;
 
 impl Caller {
     /// Starts to trace a peer.

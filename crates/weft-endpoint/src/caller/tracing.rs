@@ -12,10 +12,7 @@ use weft_session::{Event as SessionEvent, PathState};
 use weft_trace::call::path_state;
 use weft_trace::live::Tracer;
 use weft_trace::peers::{self, PathValues};
-use weft_units::{Duration, Instant, PathId, StreamId};
-
-/// Interval of the values of controllers and encoders, as in the simulator.
-pub(super) const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+use weft_units::{Instant, PathId, StreamId};
 
 /// Tracer, and the last traced values.
 pub(super) struct Tracing {

@@ -9,11 +9,8 @@ use weft_net::Clock;
 use weft_peer::{CapturedPacket, Peer, PeerKey};
 use weft_trace::call::path_state;
 use weft_trace::live::Tracer;
-use weft_trace::peers::{self, PathValues};
-use weft_units::{Deadline, Duration, Instant, PathId};
-
-/// Interval at which paths and controllers are looked at, as in calls.
-const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+use weft_trace::peers::{self, PathValues, SAMPLE_EVERY};
+use weft_units::{Deadline, Instant, PathId};
 
 /// Way to the files.
 pub(super) struct Traces {
