@@ -142,12 +142,11 @@ async fn elsewhere(app: &App, room: Option<String>, id: &str, path: &str) -> Pro
         Ok(found) => found,
         Err(error) => return unreadable(error),
     };
-    let not_found =
-        |error: String, remedy: String| Problem::new(StatusCode::NOT_FOUND, error, remedy);
     let own = app.hub.server_name();
     let found = all.iter().find(|recording| recording["id"] == id);
     match found.and_then(|found| Some((found["server"].as_str()?, found["url"].as_str()))) {
-        Some((server, url)) if own.as_deref() != Some(server) => not_found(
+        Some((server, url)) if own.as_deref() != Some(server) => Problem::new(
+            StatusCode::NOT_FOUND,
             format!("The server {server} has this recording."),
             match url {
                 Some(url) => format!("Fetch {url}{path} with your token for that server."),
@@ -155,12 +154,13 @@ async fn elsewhere(app: &App, room: Option<String>, id: &str, path: &str) -> Pro
             },
         )
         .of_kind("recording_elsewhere"),
-        None if !missing.is_empty() => not_found(
+        None if !missing.is_empty() => Problem::new(
+            StatusCode::NOT_FOUND,
             format!(
                 "This server has no such recording; no answer from {}.",
                 missing.join(", ")
             ),
-            "Ask again when that server runs, or look at its disk.".to_owned(),
+            "Ask again when that server runs, or look at its disk.",
         ),
         _ => Problem::new(
             StatusCode::NOT_FOUND,
