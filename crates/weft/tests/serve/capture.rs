@@ -21,6 +21,13 @@ fn join(state: &Path, server: &Server, more: &[&str]) -> Command {
     command
 }
 
+/// `weft serve`, to be given options and a place for its files.
+fn serve(state: &Path) -> Command {
+    let mut command = weft(state);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--insecure-http"]);
+    command
+}
+
 /// Stops the server like a service manager, and waits until it exits.
 fn stop(mut server: Server) -> i32 {
     let id = server.child.id().to_string();
@@ -40,9 +47,7 @@ fn stop(mut server: Server) -> i32 {
 fn the_packets_of_a_room_are_in_a_file_for_its_operator() {
     let folder = TempDir::new().expect("a folder");
     let state = folder.path();
-    let mut command = weft(state);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--insecure-http"]);
-    let server = Server::start(command.arg("--pcap").arg(state));
+    let server = Server::start(serve(state).arg("--pcap").arg(state));
     let file = state.join("serve-1.pcapng");
     server.says("serve-1.pcapng");
     // The thread that writes does not receive the signal.
@@ -94,10 +99,8 @@ fn the_packets_of_a_room_are_in_a_file_for_its_operator() {
 fn an_existing_file_is_not_replaced() {
     let folder = TempDir::new().expect("a folder");
     let state = folder.path();
-    let mut command = weft(state);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--insecure-http"]);
     std::fs::write(state.join("taken"), "kept").expect("written");
-    let refused = command.arg("--pcap").arg(state.join("taken")).output();
+    let refused = serve(state).arg("--pcap").arg(state.join("taken")).output();
     let refused = refused.expect("it runs");
     assert_eq!(refused.status.code(), Some(2));
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
@@ -110,9 +113,7 @@ fn an_existing_file_is_not_replaced() {
 fn the_events_of_a_room_are_in_a_file_for_its_operator() {
     let folder = TempDir::new().expect("a folder");
     let state = folder.path();
-    let mut command = weft(state);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--insecure-http"]);
-    let server = Server::start(command.arg("--qlog").arg(state));
+    let server = Server::start(serve(state).arg("--qlog").arg(state));
     let file = state.join("serve-1.sqlog");
     server.says("serve-1.sqlog");
     let media = [
@@ -165,10 +166,11 @@ fn the_events_of_a_room_are_in_a_file_for_its_operator() {
 #[test]
 fn a_folder_that_cannot_have_events_is_an_error_at_the_start() {
     let folder = TempDir::new().expect("a folder");
-    let mut command = weft(folder.path());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--insecure-http"]);
-    command.args(["--qlog", "/proc/no/such/folder/"]);
-    let output = command.output().expect("it starts");
+    let mut command = serve(folder.path());
+    let output = command
+        .args(["--qlog", "/proc/no/such/folder/"])
+        .output()
+        .expect("it starts");
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("/proc/no/such/folder/"), "{text}");

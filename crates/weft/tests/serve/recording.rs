@@ -1,6 +1,6 @@
 //! Recordings of rooms: killed servers, full disks, folders that are gone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ pub(crate) fn tracks(index: &Value) -> &[Value] {
 }
 
 /// Returns the recorded kinds of media, each with the name of its first file.
-fn recorded(index: &Value) -> BTreeSet<(&str, &str, &str)> {
+fn recorded(index: &Value) -> Vec<(&str, &str, &str)> {
     let mut kinds = BTreeMap::new();
     for track in tracks(index) {
         let text = |key: &str| track[key].as_str().expect("text");
